@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.stats import norm, pearson3
 
 from consilience.annotations.fit_arguments import as_groupings
@@ -145,21 +145,15 @@ def _tests(
     memberships: Memberships, first: Int[np.ndarray, " pairs"], second: Int[np.ndarray, " pairs"]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return for each pair the number of people, the share who put it together, and both p-values."""
-    company = np.ones(len(first))
     sorts = [_Sort.of(memberships, grouping) for grouping in range(memberships.n_groupings)]
-    n, n_people = memberships.n_items, memberships.n_annotators
+    n = memberships.n_items
     by = memberships.annotator_of_grouping
     joined, held = np.zeros((len(sorts), n, n)), np.zeros((len(sorts), n), dtype=bool)
     for place, sort in enumerate(sorts):
         joined[place][np.ix_(sort.items, sort.items)] = sort.together
         held[place, sort.items] = True
-    for place, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        both = np.flatnonzero(held[:, i] & held[:, j])
-        difference = joined[both, i] - joined[both, j]
-        difference[:, [i, j]] = 0.0
-        of_person = np.zeros((n_people, n))
-        np.add.at(of_person, by[both], difference)
-        company[place] = p_of_random_signs(of_person)
+    # pairs are in the order of their first items
+    company = np.concatenate([_company(joined, held, by, item) for item in range(n - 1)])
     chance = np.array([1 / max(sort.n_groups, 1) for sort in sorts])
     people, counts, apart = _kept_apart(joined, held, by, chance, (first, second))
     return people, counts / np.maximum(people, 1), company, apart
@@ -180,31 +174,51 @@ class _Sort:
         return cls(items, (group[:, None] == group).astype(float), len(np.unique(group)))
 
 
-def p_of_random_signs(vectors: Float[np.ndarray, "people items"]) -> float:
-    """Probability that the length of the sum of vectors with random signs is at least that of the sum.
+def _company(
+    joined: Float[np.ndarray, "groupings items items"],
+    held: Bool[np.ndarray, "groupings items"],
+    by: Int[np.ndarray, " groupings"],
+    item: int,
+) -> Float[np.ndarray, " others"]:
+    """Return the p-values of the company of an item and each later one."""
+    n = held.shape[1]
+    others = np.arange(item + 1, n)
+    difference = joined[:, [item]] - joined[:, others]
+    difference[:, :, item] = 0.0
+    difference[:, np.arange(len(others)), others] = 0.0
+    difference *= (held[:, [item]] & held[:, others])[:, :, None]
+    people, person = np.unique(by, return_inverse=True)
+    of_person = np.zeros((len(people), len(others), n))
+    np.add.at(of_person, person, difference)
+    return p_of_random_signs(of_person.transpose(1, 0, 2))
+
+
+def p_of_random_signs(vectors: Float[np.ndarray, "sets people items"]) -> Float[np.ndarray, " sets"]:
+    """Probability that the length of the sum of vectors with random signs is at least that of the sum, of each set.
 
     Examples
     --------
     >>> import numpy as np
-    >>> p_of_random_signs(np.ones((4, 1)))
-    0.125
+    >>> p_of_random_signs(np.ones((1, 4, 1))).tolist()
+    [0.125]
     """
-    vectors = vectors[(vectors != 0).any(1)]
-    if not len(vectors):
-        return 1.0
-    least = 2.0 ** (1 - len(vectors))  # all signs alike, one way or the other: no result is rarer
-    own = (vectors**2).sum(1)
-    gram = vectors.T @ vectors
-    observed, mean = float((vectors.sum(0) ** 2).sum()), float(own.sum())
-    squared = (vectors @ gram * vectors).sum(1)  # diagonal of the square of the Gram matrix of the people
-    variance = 2 * (float((gram**2).sum()) - float((own**2).sum()))
-    cubes = float(np.einsum("ij,jk,ki->", gram, gram, gram))
-    third = 8 * (cubes - 3 * float((own * squared).sum()) + 2 * float((own**3).sum()))
-    if variance <= 1e-9 * mean**2:  # whatever the signs, the sum is the same, but for rounding
-        return 1.0
-    skew, z = third / variance**1.5, (observed - mean) / np.sqrt(variance)
-    found = float(pearson3.sf(z, skew)) if skew > LEAST_SKEW else float(norm.sf(z))
-    return float(np.clip(found, least, 1.0))
+    n_people = (vectors != 0).any(2).sum(1)
+    least = 2.0 ** (1 - np.maximum(n_people, 1))  # all signs alike, one way or the other: no result is rarer
+    own = (vectors**2).sum(2)
+    turned = vectors.transpose(0, 2, 1)
+    gram = turned @ vectors
+    observed, mean = (vectors.sum(1) ** 2).sum(1), own.sum(1)
+    squared = (vectors @ gram * vectors).sum(2)  # diagonal of the square of the Gram matrix of the people
+    variance = 2 * ((gram**2).sum((1, 2)) - (own**2).sum(1))
+    cubes = (gram @ gram * gram).sum((1, 2))
+    third = 8 * (cubes - 3 * (own * squared).sum(1) + 2 * (own**3).sum(1))
+    varies = variance > 1e-9 * mean**2  # else the sum is the same whatever the signs, but for rounding
+    spread = np.sqrt(np.where(varies, variance, 1.0))
+    skew, z = third / spread**3, (observed - mean) / spread
+    skewed = varies & (skew > LEAST_SKEW)
+    found = np.where(varies, norm.sf(z), 1.0)
+    found[skewed] = pearson3.sf(z[skewed], skew[skewed])
+    return np.asarray(np.clip(found, least, 1.0))
 
 
 def _kept_apart(
