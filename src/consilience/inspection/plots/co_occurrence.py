@@ -149,11 +149,12 @@ def _matrix(
     image = draw_square(ax, values, names, {**never, "linewidth": 0}, labels=labels)
     if cluster is not None and clusters is not None:
         _frames(ax, cluster, clusters, labels=labels)
-    low = room(ax)[1] < 3 * BELOW_BAR
+    tall = room(ax)[1]
+    low = tall < 3 * BELOW_BAR
     bar = None
     if colorbar:
         label = "share together" if low else "share of presentations together"
-        bar = colour_bar(image, ax, label, below=BELOW_BAR * (missing and legend and not low))
+        bar = colour_bar(image, ax, label, below=BELOW_BAR * (missing and legend and not low), tall=tall)
     if missing and legend:
         _explain_missing(ax, bar, never, low=low)
     label_axes(ax, below[0], None if cluster is not None else below[0], labels=labels, caption=below[1])

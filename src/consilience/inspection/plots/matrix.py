@@ -19,6 +19,7 @@ from consilience.inspection.plots.text_layout import (
     CellNumbers,
     fitting_names,
     inches,
+    is_laid_out,
     make_room,
     name_columns,
     name_rows,
@@ -83,14 +84,22 @@ def name_both(ax: Axes, names: Sequence[Any], *, labels: bool) -> None:
         name_columns(ax, np.arange(len(texts)), texts)
 
 
-def colour_bar(image: ScalarMappable, ax: Axes, label: str, *, extend: Any = "neither", below: float = 0.0) -> Axes:
+def colour_bar(
+    image: ScalarMappable,
+    ax: Axes,
+    label: str,
+    *,
+    extend: Any = "neither",
+    below: float = 0.0,
+    tall: float | None = None,
+) -> Axes:
     """Draw a colour bar next to the axes, at their upper end, and leave `below` inches free below it.
 
-    Names below the axes must already be there.
+    Names below the axes must already be there. `tall` is the height that the axes will have, if it is known.
     """
     look, figure = Look.of(ax.figure), cast(Figure, ax.get_figure(root=True))
     make_room(ax, right=BESIDE[0] + BESIDE[1] + 0.65)
-    tall = room(ax)[1]
+    tall = tall if tall is not None and is_laid_out(ax) else room(ax)[1]
     share = min(1.0, BAR / tall, max((tall - below) / tall, 0.3))
     right = figure.dpi_scale_trans + ScaledTranslation(1, 0, cast(Any, ax.transAxes))
     bar = ax.inset_axes(

@@ -50,8 +50,9 @@ def name_points(
 
 
 def n_named(ax: Axes) -> int:
-    """Return how many points have a visible name."""
-    cast(Figure, ax.get_figure(root=True)).draw_without_rendering()
+    """Return how many points have a visible name; the figure is drawn for that, unless it has been."""
+    if not all(names.is_fitted for names in ax.artists if isinstance(names, PointNames)):
+        cast(Figure, ax.get_figure(root=True)).draw_without_rendering()
     return sum(text.get_visible() for text in ax.texts)
 
 
@@ -64,9 +65,11 @@ class PointNames(AtDraw):
         super().__init__()
         self.texts, self.points = list(texts), np.asarray(points, dtype=float)
         self.rules, self.uprights = list(rules), list(uprights)
+        self.is_fitted = False
 
     def fit(self, renderer: Any) -> None:
         """Give every name a place, or hide it."""
+        self.is_fitted = True
         ax = cast(Axes, self.axes)
         scale = 72 / cast(Figure, ax.get_figure(root=True)).dpi
         places = ax.transData.transform(self.points) * scale

@@ -100,7 +100,7 @@ def label_axes(ax: Axes, x: str | None, y: str | None, *, labels: bool, caption:
 
     Everything else around the axes must already be there.
     """
-    wide = room(ax)[0]
+    wide, tall = room(ax)
     below = [text for text in ([x] if x and labels else []) + caption.split("\n") if text]
     if below:
         if caption and wide < SMALL_AXES:
@@ -108,7 +108,12 @@ def label_axes(ax: Axes, x: str | None, y: str | None, *, labels: bool, caption:
         ax.set_xlabel("\n".join(wrap_label(text, wide, ax.xaxis.label.get_fontsize()) for text in below))
         make_room(ax, bottom=ax.get_xlabel().count("\n") * LINE * cast(float, ax.xaxis.label.get_fontsize()) / 72)
     if labels and y:
-        ax.set_ylabel(wrap_label(y, room(ax)[1], ax.yaxis.label.get_fontsize()))
+        points = ax.yaxis.label.get_fontsize()
+        n_lines = ax.get_xlabel().count("\n") + 2 if ax.get_xlabel() else 0  # of the label below, and one more
+        taken = n_lines * LINE * cast(float, ax.xaxis.label.get_fontsize()) / 72
+        if wrap_label(y, tall - taken, points) != y:  # it is not clear that there is room in one line
+            y = wrap_label(y, room(ax)[1], points)
+        ax.set_ylabel(y)
 
 
 def wrap_label(text: str, room: float, points: Any) -> str:

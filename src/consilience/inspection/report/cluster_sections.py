@@ -117,11 +117,12 @@ def plane_figure(subject: Subject) -> Figure:
     elif n_features:
         how = f"The {words.items} along the two directions of largest variance of their {n_features:,} features."
     hollow = f"; {words.items} without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
-    named = f" {words.Items} are named where there is room." if n_named(ax) else ""
-    caption = f"{how} Each {noun} has its colour and shape{hollow}.{named}"
+    caption = f"{how} Each {noun} has its colour and shape{hollow}."
+    some = f" {words.Items} are named where there is room."
     drawn = features if n_features else None
     file = plane_file("plane.csv", subject.model, drawn, subject.annotations, subject.clusters)
-    return Figure.of("plane", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption, file)
+    sheet, described = cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}"
+    return Figure.of("plane", sheet, described, caption, file, named=lambda: some if n_named(ax) else "")
 
 
 def _draw_clusters(subject: Subject, features: pd.DataFrame | None) -> Axes:

@@ -49,11 +49,16 @@ def _map(subject: Subject, found: CompromiseMap) -> Figure:
     drawn = len(found.partial) <= MOST_PARTIAL
     thin = f" Thin lines lead to where each {words.annotator} would place {words.an_item} (partial scores)."
     caption = f"The compromise map. Each cluster has its colour and shape.{thin if drawn else ''}"
-    caption += f" {words.Items} are named where there is room." if n_named(ax) else ""
+    some = f" {words.Items} are named where there is room."
     frame = found.scores.round(PLACES)
     frame.insert(0, subject.clusters.column, subject.clusters.names_of(subject.clusters.codes))
     figure, file = cast(MatplotlibFigure, ax.figure), small(download("compromise.csv", frame, "item"))
-    return Figure.of("compromise", figure, f"Scatter plot. {caption}", caption, file, readable=READABLE)
+    described = f"Scatter plot. {caption}"
+
+    def say_named() -> str:
+        return some if n_named(ax) else ""
+
+    return Figure.of("compromise", figure, described, caption, file, readable=READABLE, named=say_named)
 
 
 def _table(subject: Subject, found: CompromiseMap) -> ReportTable:

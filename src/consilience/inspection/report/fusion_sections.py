@@ -201,11 +201,12 @@ def map_figure(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> F
         caption += f" {about_axes(subject)}"
     outlined = " and its outline" if subject.is_concept_map else ""
     caption += f" Each cluster has its colour and shape{outlined}."
-    if 0 < n_named(ax) < n_items:
-        caption += f" {words.Items} are named where there is room; point at {words.an_item} to read its name."
+    some = f" {words.Items} are named where there is room; point at {words.an_item} to read its name."
     drawn = some_of(co_occurrence.places, MOST_ON_MAP)
     file = map_file(co_occurrence, drawn, subject.clusters, subject.certainty)
-    return _figure("map", ax, "Scatter plot. " + caption, caption, file)
+    sheet = cast(MatplotlibFigure, ax.figure)
+    described = f"Scatter plot. {caption}"
+    return Figure.of("map", sheet, described, caption, file, named=lambda: some if 0 < n_named(ax) < n_items else "")
 
 
 def tree_frame(co_occurrence: CoOccurrence) -> pd.DataFrame:

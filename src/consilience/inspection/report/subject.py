@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar
@@ -51,9 +51,14 @@ class Figure:
         file: Download | None = None,
         *,
         readable: int = READABLE,
+        named: Callable[[], str] | None = None,
     ) -> Figure:
-        """Draw a figure into the page; see `inline_svg`."""
-        return cls(key, inline_svg(sheet, key, description, readable=readable), caption, file)
+        """Draw a figure into the page; see `inline_svg`.
+
+        named : says which points have names, for the caption; called when the figure is drawn, since it decides that.
+        """
+        drawing = inline_svg(sheet, key, description, readable=readable)
+        return cls(key, drawing, caption + (named() if named else ""), file)
 
 
 @dataclass(frozen=True)
