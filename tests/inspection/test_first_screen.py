@@ -137,4 +137,5 @@ def test_distatis_and_silhouettes_are_for_those_who_know_them(sorts, words, name
     before, methods = shown.root.text.split("How this was computed", 1)
     assert ("DISTATIS" in before) == named
     assert "ilhouette" not in before
-    assert "of smoothed shares" in methods
+    assert "The smoothed silhouette of the clusters is" in methods
+    assert "by the textbook's formula" in methods

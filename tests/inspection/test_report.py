@@ -499,7 +499,7 @@ def test_a_model_of_clusters_alone(read, known):
     cells = [["p", "x"], ["p", "y"], ["q", "y"]]
     page = read(report(known(["a", "a", "b"]).fit(None, cells), cells))
     keys = [section.attributes["id"] for section in page.root.all("section")]
-    assert keys == ["clusters", "evidence", "annotators", "figures", "given", "cuts", "settings"]
+    assert keys == ["clusters", "evidence", "annotators", "figures", "pairs", "given", "cuts", "settings"]
     assert page.table("clusters")[1:] == [["0", "2", "0, 1", "67%", "50%"], ["1", "1", "2", "33%", "–"]]
 
 

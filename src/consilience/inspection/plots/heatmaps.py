@@ -181,7 +181,7 @@ def plot_agreement(agreement: Any, *, ax: Place | None = None, labels: bool = Tr
     if colorbar:
         negative = bool((values < 0).any())
         extend = "min" if negative else "neither"
-        bar = colour_bar(image, ax, "agreement (adjusted Rand index)", extend=extend)
+        bar = colour_bar(image, ax, "agreement (0: by chance, 1: the same groups)", extend=extend)
         if negative:  # which all have the colour of 0
             bar.set_yticks(TICKS, ["≤ 0", *(f"{tick:.1f}" for tick in TICKS[1:])])
     if n > MOST_NAMED:

@@ -176,7 +176,7 @@ OF_MAPPINGS = Ranking(
             ("agreement",),
             "Agreement",
             number,
-            "Agreement: mean adjusted Rand index with the other annotators, about 0 for random groups.",
+            "Agreement: mean with each of the other annotators, 1 for the same groups, about 0 for random ones.",
         ),
     ),
 )
@@ -220,7 +220,7 @@ OF_JUDGES = Ranking(
             ("agreement",),
             "Agreement",
             number,
-            "Agreement: adjusted Rand index with the clusters, 1 for the same groups, 0 for agreement by chance.",
+            "Agreement: with the clusters, 1 for the same groups, 0 for agreement by chance.",
         ),
     ),
     remark="line",
@@ -328,7 +328,7 @@ OF_FUSIONS = Ranking(
             ("agreement",),
             "Agreement",
             number,
-            "Agreement: adjusted Rand index with the clusters, over the items sorted; with others: the mean with each "
+            "Agreement: with the clusters, over the items sorted; with others: the mean with each "
             "other annotator. 1 means the same groups, 0 agreement by chance; unknown for groupings of two items.",
         ),
         Quality(("with_others",), "With others", number),
@@ -359,7 +359,8 @@ def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
     names = [name_text(name) for name in agreement.index]
     best = int(found.argmax())
     sentences = [
-        f"The adjusted Rand index of two {words.annotators} is {number(values[upper][known].mean())} on average, and "
+        f"The agreement of two {words.annotators} (1: the same groups, 0: by chance) is "
+        f"{number(values[upper][known].mean())} on average, and "
         f"highest for {names[upper[0][best]]} and {names[upper[1][best]]} ({number(found[best])})."
     ]
     if (~known).any():

@@ -150,10 +150,10 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
         ],
         rows,
         reading=(
-            "Agreement: mean adjusted Rand index of the clusters with the groups of each person, 1 for the same groups "
+            "Agreement: of the clusters with the groups of each person, on average, 1 for the same groups "
             "and 0 for agreement by chance. Below the best: the mean difference to the best cut, with its standard "
             f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: "
-            f"{ABOUT_SILHOUETTE} Like the report's: adjusted Rand index with the clusters "
+            f"{ABOUT_SILHOUETTE} Like the report's: agreement with the clusters "
             "that the model found, 1 for the same ones. Coloured are the best agreement, those that are nearly as "
             f"good, and the best silhouette.{_say_skipped(found)}"
         ),

@@ -65,7 +65,8 @@ def groupings_table(frame: pd.DataFrame) -> ReportTable | None:
         rows,
         order="those that agree least with the clusters last",
         reading=(
-            f"Adjusted Rand index with the clusters, for groupings of at least {FEWEST_ITEMS} {words.items}; with few "
+            "Agreement with the clusters, 1 for the same groups and 0 by chance, for groupings of at least "
+            f"{FEWEST_ITEMS} {words.items}; with few "
             f"{words.items} it says little."
         ),
         gap=gap,

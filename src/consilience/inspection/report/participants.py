@@ -247,7 +247,7 @@ def representatives_table(annotations: Groupings, agreement: np.ndarray, found: 
         ],
         rows,
         reading=(
-            f"The first has the highest mean agreement (adjusted Rand index) with all others; each further one raises "
+            f"The first has the highest mean agreement with all others; each further one raises "
             f"most the agreement of everybody with the nearest of them, by at least {LEAST_GAIN:g}. Nearest to: how "
             f"many other {words.annotators} agree most with this one of them."
         ),
@@ -288,7 +288,7 @@ def people_table(subject: Subject, found: Representatives) -> ReportTable:
         rows,
         order="those who agree least with the others first",
         reading=(
-            "Agreement with others: mean adjusted Rand index with each of the others, 1 for the same groups and 0 for "
+            "Agreement with others: the mean with each of the others, 1 for the same groups and 0 for "
             "agreement by chance. "
             + _how_to_see_groups(subject)
             + (random_reading(words) if judged else "")

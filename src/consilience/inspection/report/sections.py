@@ -280,8 +280,10 @@ def _settings(subject: Subject) -> Section:
     versions = [row("consilience", consilience.__version__), row("Python", platform.python_version())]
     versions += [row(package, version(package)) for package in packages]
     sentences = ["With the same data, settings and versions, the fit can be repeated."]
+    rand = "Agreement of groups is measured by the adjusted Rand index (Hubert & Arabie 1985)."
     if estimator.get_params(deep=False).get("random_state", 0) is None:
         sentences = ["No random_state was set, so another fit may differ; set one to make the fit repeatable."]
+    sentences += [rand] if subject.groups else []
     head = [Column("", "text"), Column("", "wide")]
     name = type(estimator).__name__
     tables = [

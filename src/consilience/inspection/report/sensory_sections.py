@@ -284,7 +284,7 @@ def _segments_table(subject: Subject, found: PanelSegments) -> ReportTable:
         reading=(
             "RV with the panel and with the segment: mean coefficient of the members with the compromise of all, and "
             "with that of their segment. Clusters: of the members' groups alone; their agreement with the clusters of "
-            "this report is the adjusted Rand index (1: the same)."
+            "this report is 1 if they are the same, and 0 by chance."
         ),
         download=download("segments.csv", found.items, "item"),
     )
