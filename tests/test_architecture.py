@@ -40,6 +40,7 @@ ROOMS_OF_COLLECT = [
     {"results"},
     {"creation"},
     {"store"},
+    {"wording"},
     {"settings"},
     {"errors", "instructions", "log", "security"},
 ]

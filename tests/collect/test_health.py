@@ -81,7 +81,7 @@ def test_a_failure_is_found_in_the_log_by_the_number_on_the_page(visit, sqlite_s
     monkeypatch.setattr(sqlite_store, "study_by_join_token", lambda token: 1 / 0)
     with caplog.at_level(logging.INFO, logger="consilience"):
         answer = visit().get("/join/secret-token?PROLIFIC_PID=panel-id")
-    (number,) = re.findall(r"log under ([0-9a-f]{8});", answer.text)
+    (number,) = re.findall(r"this number: ([0-9a-f]{8})", answer.text)
     lines = [record.getMessage() for record in caplog.records if number in record.getMessage()]
     assert lines[0] == f"{number} GET /join/{{token}} failed"
     assert re.fullmatch(rf"{number} GET /join/{{token}} 500 \d+ ms", lines[1])

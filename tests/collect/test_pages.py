@@ -9,6 +9,8 @@ from markupsafe import Markup
 
 from consilience.collect.participant import pages
 from consilience.collect.participant.pages import PageCard
+from consilience.collect.settings.model import StudySettings
+from consilience.collect.settings.sentences import TEXTS
 
 STATE = {
     "assignment": 7,
@@ -21,9 +23,7 @@ CARDS = [PageCard(0, "Robin"), CIRCLE, PageCard(2, "", "/pictures/2")]
 
 
 def study(board="piles", kind="hybrid", **chosen):
-    usual = {"language": "en", "direction": "ltr", "texts": {}, "group_names": "optional", "all_sorted": True}
-    usual |= {"least_in_group": None, "most_in_group": None, "required_cards": (), "meanings": {}}
-    return SimpleNamespace(title="A <b>study</b>", kind=kind, board=board, settings=SimpleNamespace(**(usual | chosen)))
+    return SimpleNamespace(title="A <b>study</b>", kind=kind, board=board, settings=StudySettings(**chosen))
 
 
 def board(of, **options):
@@ -99,7 +99,7 @@ def test_thanks_and_messages():
     assert "Nothing was counted" in pages.render("thanks", pages.thanks_context(study(), preview=True))
     for message in ("closed", "nothing_left", "unknown_link"):
         page = pages.render("message", pages.message_context(study(), message))
-        assert page.count(pages.texts_of()[message]) == 2
+        assert page.count(TEXTS[message]) == 2
 
 
 def test_a_study_that_wants_all_cards_sorted_offers_no_way_around_it():

@@ -8,7 +8,7 @@ from consilience.collect.participant import questioning
 from consilience.collect.settings.model import StudySettings
 from consilience.collect.settings.panel import Completion, Panel, Question
 from consilience.collect.settings.panel_checks import checked_panel
-from consilience.collect.settings.texts import TEXTS
+from consilience.collect.wording.wording import Wording
 from consilience.errors import InputError
 
 AGE = Question("age", "How old are you?", "number", required=True, least=18, most=99)
@@ -118,7 +118,7 @@ def test_values_in_return_addresses_are_encoded_and_a_missing_one_leaves_the_cod
 )
 def test_numbers_are_read_and_held_to_their_limits(given, answer):
     given = {"age": [value.strip() for value in given]}
-    answers, wrong = questioning.read_answers([AGE], given, TEXTS)
+    answers, wrong = questioning.read_answers([AGE], given, Wording("en"))
     assert answers.get("age") == answer
     assert bool(wrong) == (answer is None)
 
@@ -128,7 +128,7 @@ def test_each_wrong_answer_has_a_sentence_of_its_own():
     one = Question("one", "One?", "choice", options=("a", "b"))
     questions = [AGE, DIET, name, one]
     answers, wrong = questioning.read_answers(
-        questions, {"age": ["17"], "diet": ["Plants", "Meat"], "name": ["abcde"], "one": ["c"]}, TEXTS
+        questions, {"age": ["17"], "diet": ["Plants", "Meat"], "name": ["abcde"], "one": ["c"]}, Wording("en")
     )
     assert answers == {"diet": ["Meat", "Plants"]}
     assert wrong == {
@@ -136,6 +136,6 @@ def test_each_wrong_answer_has_a_sentence_of_its_own():
         "name": "Please write at most 4 characters.",
         "one": "Please choose one of these.",
     }
-    answers, wrong = questioning.read_answers(questions, {}, TEXTS)
+    answers, wrong = questioning.read_answers(questions, {}, Wording("en"))
     assert answers == dict.fromkeys(["age", "diet", "name", "one"])
     assert wrong == {"age": "Please answer this question."}

@@ -18,6 +18,7 @@ from consilience.collect.admin import access, cards, copying, dashboard, deletio
 from consilience.collect.admin import judging as admin_judging
 from consilience.collect.admin import panel as admin_panel
 from consilience.collect.admin import people as admin_people
+from consilience.collect.admin import texts as admin_texts
 from consilience.collect.admin import training as admin_training
 from consilience.collect.api import copying as api_copying
 from consilience.collect.api import judging as api_judging
@@ -30,6 +31,7 @@ from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.middleware import Guarded, Message, refusal_in
 from consilience.collect.participant import panel_routes
 from consilience.collect.participant import routes as participant_routes
+from consilience.collect.participant.refusals import is_of_participants, refuse_participant
 from consilience.collect.security import PublicAddress, RefusedError
 from consilience.collect.serving import Limits, Served, VersionedFiles, refusal, see
 from consilience.collect.store import Store
@@ -39,8 +41,19 @@ MOST_BYTES = 1_000_000  # of the body of a request
 MOST_BYTES_OF_API = 12_000_000  # a picture, or all items of a study
 MOST_BYTES_OF_UPLOADS = 120_000_000  # all pictures of a study
 PAGES = (
-    *(participant_routes, panel_routes, access, copying, studies, cards, admin_panel, admin_training, admin_people),
-    *(dashboard, deletion, admin_judging, health),
+    *(
+        participant_routes,
+        panel_routes,
+        access,
+        copying,
+        studies,
+        cards,
+        admin_panel,
+        admin_training,
+        admin_people,
+        admin_texts,
+    ),
+    *(admin_texts, dashboard, deletion, admin_judging, health),
 )
 SENTENCES = {404: "There is no such page.", 405: "This address does not take requests of this kind."}
 
@@ -126,7 +139,7 @@ def create_app(
     app.include_router(api_judging.router)
     app.add_middleware(
         Guarded,
-        answer=lambda scope, refused: refusal(Request(scope), refused),
+        answer=lambda scope, refused: _answer_refused(Request(scope), refused),
         most_bytes=_most_bytes,
         without_cookies=lambda path: path.startswith(API),
         admit=_admit,
@@ -174,14 +187,20 @@ def _most_bytes(path: str) -> int:
 # ---- errors, each one sentence
 
 
+def _answer_refused(request: Request, refused: RefusedError, error: Exception | None = None) -> Response:
+    if is_of_participants(request):
+        return refuse_participant(request, refused, error)
+    return refusal(request, refused)
+
+
 def _refuse(request: Request, error: Any) -> Response:
-    return refusal(request, error)
+    return _answer_refused(request, error)
 
 
 def _bad_input(request: Request, error: Any) -> Response:
     statuses = {NotFoundError: 404, NotOpenError: 409}
     status = next((code for kind, code in statuses.items() if isinstance(error, kind)), 422)
-    return refusal(request, RefusedError(status, str(error)))
+    return _answer_refused(request, RefusedError(status, str(error)), error)
 
 
 def _refuse_malformed(request: Request, error: Any) -> Response:
@@ -189,12 +208,12 @@ def _refuse_malformed(request: Request, error: Any) -> Response:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "The request"
     message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-    return refusal(request, RefusedError(422, f"{place}: {message}."[:500]))
+    return _answer_refused(request, RefusedError(422, f"{place}: {message}."[:500]))
 
 
 def _of_http(request: Request, error: Any) -> Response:
     refused = refusal_in(error) or RefusedError(error.status_code, SENTENCES.get(error.status_code, f"{error.detail}."))
-    answer = refusal(request, refused)
+    answer = _answer_refused(request, refused)
     answer.headers.update(error.headers or {})
     return answer
 

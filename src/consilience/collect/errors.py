@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from consilience.errors import InputError
 
@@ -24,6 +24,22 @@ class FieldsError(InputError):
     def __init__(self, problems: Mapping[str, str]) -> None:
         super().__init__(" ".join(problems.values()))
         self.problems = dict(problems)
+
+
+class BoardError(InputError):
+    """A board cannot be changed, or handed in, as it is.
+
+    Attributes
+    ----------
+    text : str
+        Key of the sentence that says it to participants, in `consilience.collect.settings.sentences`.
+    words : dict
+        Its words in braces: numbers, or lists of names, where a number stands for the group or card at this place.
+    """
+
+    def __init__(self, sentence: str, text: str, **words: int | Sequence[str | int]) -> None:
+        super().__init__(sentence)
+        self.text, self.words = text, words
 
 
 class UnsortedError(InputError):

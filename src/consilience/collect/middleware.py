@@ -97,7 +97,7 @@ class Guarded:
             refused = refusal_in(error)
             if refused is None:
                 FAILURES.exception("%s %s %s failed", number, scope["method"], route_of(scope))
-                refused = RefusedError(500, UNEXPECTED.format(number=number))
+                refused = RefusedError(500, UNEXPECTED.format(number=number), text="failed_text", number=number)
             if sent.status is None:
                 await self.answer(scope, refused)(scope, receive, sent)
 

@@ -23,11 +23,15 @@ class RefusedError(Exception):
     """A request that is not answered as asked: a status of HTTP and one sentence.
 
     retry_after : seconds after which it may be tried again.
+    text : key of the text that says it to participants; words : its words in braces.
     """
 
-    def __init__(self, status: int, sentence: str, retry_after: int | None = None) -> None:
+    def __init__(
+        self, status: int, sentence: str, retry_after: int | None = None, *, text: str = "", **words: str
+    ) -> None:
         super().__init__(sentence)
         self.status, self.sentence, self.retry_after = status, sentence, retry_after
+        self.text, self.words = text, words
 
 
 # ---- passwords

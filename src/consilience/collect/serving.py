@@ -20,7 +20,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from consilience.collect.creation.pictures import CheckedPicture, small
 from consilience.collect.instructions import as_html
 from consilience.collect.security import PublicAddress, Rate, RateLimit, RefusedError, visitor
+from consilience.collect.settings.languages import LANGUAGES
 from consilience.collect.store import Store
+from consilience.collect.wording.catalogues import is_machine_made
 
 STATIC = files("consilience.collect") / "static"
 FOR_GOOD = "public, max-age=31536000, immutable"  # what never changes under its address
@@ -153,10 +155,15 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.globals["static"] = static_address()
+    pages.globals.update(static=static_address(), known_languages=list_languages)
     pages.filters["day"] = day
     pages.filters["markdown"] = as_html
     return pages
+
+
+def list_languages() -> list[tuple[str, str, bool]]:
+    """Return the languages of participants' pages: code, name, and whether no native speaker has read it yet."""
+    return [(code, name, is_machine_made(code)) for code, (name, _) in LANGUAGES.items()]
 
 
 def day(moment: datetime) -> str:

@@ -1,4 +1,4 @@
-"""Administration of studies: the list, making one, its page with the progress, its settings and texts, and exports."""
+"""Administration of studies: the list, making one, its page with the progress, its settings, and exports."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from consilience.collect.results.exporting import export_study
 from consilience.collect.results.progress import next_step_of, progress_of
 from consilience.collect.serving import link_to, page, see, served_by, tag_answer
 from consilience.collect.settings.checks import checked_settings, checked_title
-from consilience.collect.settings.model import CLOSED, JUDGING, OF_SORTS, Item, Picture, Study, StudySettings
+from consilience.collect.settings.model import CLOSED, JUDGING, OF_SORTS, Item, Picture, Study
 from consilience.collect.settings.problems import Problems
 from consilience.collect.settings.study_checks import checked_study
-from consilience.collect.settings.texts import TEXTS, texts_of
 from consilience.collect.store import Store
 from consilience.errors import InputError
 
@@ -207,7 +206,7 @@ def _import_study(request: Request, study: Study, form: FormData) -> int:
     return served_by(request).store.import_groupings(study.id, read)
 
 
-# ---- settings and texts
+# ---- settings
 
 
 @router.get("/admin/studies/{study}/settings")
@@ -242,28 +241,6 @@ def _settings_page(request: Request, study: Study, given: Mapping[str, Any], **w
     begun = counts["open"] + counts["submitted"] + counts["imported"] > 0
     context = {"study": study, "given": given, "begun": begun}
     return page(request, "settings", status=422 if wrong else 200, **context, declared=OF_SORTS, **wrong)
-
-
-@router.get("/admin/studies/{study}/texts")
-def show_texts(request: Request, study: str) -> Response:
-    """Show the form of the sentences that participants read."""
-    found = served_by(request).store.study(study)
-    return page(request, "texts", study=found, texts=TEXTS.items(), given=found.settings.texts)
-
-
-@router.post("/admin/studies/{study}/texts")
-def change_texts(request: Request, study: str, form: Form) -> Response:
-    """Replace sentences that participants read."""
-    store = served_by(request).store
-    found = store.study(study)
-    texts = {key: text for key in TEXTS if (text := text_of(form, f"text-{key}"))}
-    try:
-        texts_of(texts)
-        settings = StudySettings.of_json(found.settings.as_json() | {"texts": texts})
-        store.update_study(study, settings=settings)
-    except InputError as error:
-        return page(request, "texts", status=422, study=found, texts=TEXTS.items(), given=texts, error=str(error))
-    return see(f"/admin/studies/{found.id}")
 
 
 # ---- results

@@ -78,6 +78,7 @@ class Settings(strict_model(model.StudySettings, model.SETTINGS)):  # type: igno
     """How a study is run; what is left out has its default."""
 
     texts: dict[str, str] = Field(default={}, description="Sentences that participants read, by key.")
+    texts_in: dict[str, dict[str, str]] = Field(default={}, description="Those of the other languages, by language.")
     panel: dict[str, Any] = Field(
         default={}, description="Consent, questions, endings, and how people come back: see Panels in the docs."
     )

@@ -171,8 +171,10 @@ def _taken_over(settings: StudySettings) -> StudySettings:
     kept = ("identified_by", "returning", "minutes", "keep_days", "required_parameters")
     return StudySettings(
         language=settings.language,
+        languages=settings.languages,
         direction=settings.direction,
         texts=settings.texts,
+        texts_in=settings.texts_in,
         parameters=settings.parameters,
         panel=Panel(**{name: getattr(panel, name) for name in kept}),
     )

@@ -38,14 +38,14 @@ def _first(visit: Visit) -> Response:
     closed = closed_page(visit)
     if closed is not None:
         return closed
-    page = pages.page_context(visit.study, preview=visit.participant.preview)
+    page = pages.page_context(visit.study, **visit.page)
     return visit.render("judge_start", {**page, "instructions": visit.instructions})
 
 
 def _context(visit: Visit, asked: Asked) -> dict[str, Any]:
     """Return what the page of a question is given."""
     items = visit.store.items(visit.study.id)
-    page = pages.page_context(visit.study, preview=visit.participant.preview)
+    page = pages.page_context(visit.study, **visit.page)
     cards = [card_of(visit.study, items[number]) for number in asked.shown]
     labels = [pages.label_of(card, place, page["t"]) for place, card in enumerate(cards, 1)]
     n_questions = len(visit.store.odd_questions(visit.study.id))

@@ -1,9 +1,9 @@
 """What the pages of a participant show: the templates, and everything that they are given.
 
 The functions here take a study, its cards and the state of a board, and return the context of a template; they read and
-write nothing. A study needs ``title``, ``kind``, ``board`` and ``settings``, of which ``language``, ``direction``,
-``texts``, ``group_names``, ``all_sorted``, ``least_in_group``, ``most_in_group``, ``required_cards`` and ``meanings``
-are read. A state is what the server answers to every change::
+write nothing. A study needs ``title``, ``kind``, ``board`` and ``settings``, of which the languages, the texts,
+``group_names``, ``all_sorted``, ``least_in_group``, ``most_in_group``, ``required_cards`` and ``meanings`` are read. A
+state is what the server answers to every change::
 
     {"assignment": "a1", "version": 4, "groups": [{"id": "g1", "name": "Birds", "items": [3, 5]}], "unsorted": [1, 2]}
 """
@@ -20,7 +20,8 @@ from markupsafe import Markup
 
 from consilience.collect.serving import static_address
 from consilience.collect.settings.checks import LONGEST_NAME
-from consilience.collect.settings.texts import direction_of, texts_of
+from consilience.collect.settings.languages import name_language
+from consilience.collect.wording.wording import Wording
 
 N_COLOURS = 9  # of groups, in board.css; more groups take them again
 
@@ -73,23 +74,38 @@ def render(name: str, context: Mapping[str, Any]) -> str:
     return environment().get_template(f"participant/{name}.html.j2").render(context)
 
 
-def page_context(study: Any, *, preview: bool = False, notice: str = "") -> dict[str, Any]:
+def wording_of(study: Any, language: str | None = None) -> Wording:
+    """Return the sentences of a study in one of its languages, by default the first."""
+    language = language or study.settings.language
+    found = Wording(language, study.settings.texts_for(language))
+    found.direction = study.settings.direction_in(language)
+    return found
+
+
+def page_context(
+    study: Any, *, language: str | None = None, preview: bool = False, notice: str = "", choose: bool = False
+) -> dict[str, Any]:
     """Return what every page shows.
 
     Parameters
     ----------
     study : study
+    language : str, optional
+        One of the study's; by default the first.
     preview : bool
         Whether the page says that answers do not count.
     notice : str
         A sentence at the top: why the last form was refused.
+    choose : bool
+        Whether there is a menu of languages, if the study has several.
     """
-    settings = study.settings
+    wording, offered = wording_of(study, language), study.settings.offered if choose else ()
     return {
         "study": study,
-        "t": texts_of(settings.texts),
-        "lang": settings.language,
-        "dir": settings.direction or direction_of(settings.language),
+        "t": wording,
+        "lang": wording.language,
+        "dir": wording.direction,
+        "languages": [(one, name_language(one)) for one in offered] if len(offered) > 1 else [],
         "preview": preview,
         "notice": notice,
     }
@@ -99,31 +115,38 @@ def instructions_context(
     study: Any,
     instructions: Markup | str = "",
     *,
-    preview: bool = False,
     admitted: bool = False,
     practised: bool = False,
+    **page: Any,
 ) -> dict[str, Any]:
     """Return the context of ``instructions``, the page before the first set.
 
     ``instructions`` that are `Markup` stand as they are: they must have been sanitised; a string is escaped. To those
-    who were ``admitted``, or have ``practised``, the page says that the sort counts from now on.
+    who were ``admitted``, or have ``practised``, the page says that the sort counts from now on. The rest is for
+    `page_context`.
     """
-    page = page_context(study, preview=preview)
-    return {**page, "instructions": instructions, "admitted": admitted, "practised": practised}
+    return {**page_context(study, **page), "instructions": instructions, "admitted": admitted, "practised": practised}
 
 
-def thanks_context(study: Any, *, more: bool = False, preview: bool = False) -> dict[str, Any]:
-    """Return the context of ``thanks``, with a button for another set if there are ``more``."""
-    return {**page_context(study, preview=preview), "more": more}
+def thanks_context(study: Any, *, more: bool = False, **page: Any) -> dict[str, Any]:
+    """Return the context of ``thanks``, with a button for another set if there are ``more``.
+
+    The rest is for `page_context`.
+    """
+    return {**page_context(study, **page), "more": more}
 
 
-def message_context(study: Any, message: str, **words: str) -> dict[str, Any]:
+def message_context(
+    study: Any, message: str, words: Mapping[str, Any] | None = None, *, sentence: str = "", **page: Any
+) -> dict[str, Any]:
     """Return the context of ``message``, by its key in the texts, such as ``not_open`` or ``nothing_left``.
 
-    ``words`` are those that the text has in braces.
+    ``words`` are those that its text has in braces; a ``sentence`` stands in place of the text. The rest is for
+    `page_context`.
     """
-    page = page_context(study)
-    return {**page, "message": message, "text": page["t"][f"{message}_text"].format(**words)}
+    context = page_context(study, **page)
+    said = sentence or context["t"].fill(f"{message}_text", **(words or {}))
+    return {**context, "message": message, "text": said}
 
 
 def board_context(
@@ -135,8 +158,7 @@ def board_context(
     total: int = 1,
     stage: str = "",
     instructions: Markup | str = "",
-    preview: bool = False,
-    notice: str = "",
+    **page: Any,
 ) -> dict[str, Any]:
     """Return the context of ``board``, for both boards, with scripts and without.
 
@@ -153,11 +175,11 @@ def board_context(
         What it is, if not one of the sort proper.
     instructions : Markup or str
         As for `instructions_context`.
-    preview, notice
-        As for `page_context`.
+    page
+        For `page_context`.
     """
-    page = page_context(study, preview=preview, notice=notice)
-    texts, settings = page["t"], study.settings
+    context = page_context(study, **page)
+    texts, settings = context["t"], study.settings
     shown = [asdict(card) | {"label": label_of(card, place, texts)} for place, card in enumerate(cards, 1)]
     by_number = {card["number"]: card for card in shown}
     groups = [
@@ -166,7 +188,7 @@ def board_context(
             "number": place,
             "colour": (place - 1) % N_COLOURS + 1,
             "name": group["name"] or "",
-            "title": group["name"] or texts["group"].format(number=place),
+            "title": group["name"] or texts.fill("group", number=place),
             "named_by_study": named_by_study(group["id"]),
             "meaning": settings.meanings.get(group["name"], "") if named_by_study(group["id"]) else "",
             "cards": [by_number[item] for item in group["items"]],
@@ -186,9 +208,9 @@ def board_context(
         "colours": N_COLOURS,
         "cards": shown,
         "state": dict(state),
-        "texts": texts,
+        "texts": texts.for_scripts(),
     }
-    return page | {
+    return context | {
         "cards": shown,
         "groups": groups,
         "group_of": {card["number"]: group for group in groups for card in group["cards"]},
@@ -206,9 +228,9 @@ def board_context(
     }
 
 
-def label_of(card: PageCard, place: int, texts: Mapping[str, str]) -> str:
+def label_of(card: PageCard, place: int, texts: Wording) -> str:
     """Return what a card is called where it cannot be seen: its text, or else what its picture shows, or its place."""
-    return card.text or card.alt or texts["card"].format(number=place)
+    return card.text or card.alt or texts.fill("card", number=place)
 
 
 def named_by_study(group: str) -> bool:

@@ -12,7 +12,6 @@ from consilience.collect.participant.panel_steps import ConsentStep, Questions, 
 from consilience.collect.participant.visit import Form, Known, Visit
 from consilience.collect.serving import see
 from consilience.collect.settings.panel import MOMENTS
-from consilience.collect.settings.texts import texts_of
 from consilience.errors import InputError
 
 router = APIRouter()
@@ -22,7 +21,7 @@ router = APIRouter()
 def decide(request: Request, participant: Known, form: Form) -> Response:
     """Keep whether somebody agreed, when and to which text."""
     visit = Visit(request, participant)
-    consent, texts = consent_of(visit.study), texts_of(visit.study.settings.texts)
+    consent, texts = consent_of(visit), visit.wording
     decision = text_of(form, "decision")
     if not consent:
         return see("/sort")
@@ -55,7 +54,7 @@ def answer(request: Request, participant: Known, form: Form) -> Response:
     shown = form.getlist("asked")
     if not questions or (shown and not any(one.name in shown for one in questions)):  # a page that was sent before
         return see("/sort")
-    texts = texts_of(visit.study.settings.texts)
+    texts = visit.wording
     given = questioning.given_in(form, questions)
     answers, wrong = questioning.read_answers(questions, given, texts)
     if wrong:
@@ -80,8 +79,7 @@ def withdraw(request: Request, participant: Known, form: Form) -> Response:
     if visit.store.has_withdrawn(participant.id):
         return see("/sort")
     if not text_of(form, "confirmed"):
-        texts = texts_of(visit.study.settings.texts)
-        return _withdrawal(replace(visit, notice=texts["withdraw_missing"], status=422))
+        return _withdrawal(replace(visit, notice=visit.wording["withdraw_missing"], status=422))
     visit.store.withdraw(participant.id)
     return visit.message("withdrawn", ending="withdrawn")
 
@@ -89,5 +87,4 @@ def withdraw(request: Request, participant: Known, form: Form) -> Response:
 def _withdrawal(visit: Visit) -> Response:
     if visit.store.has_withdrawn(visit.participant.id):
         return see("/sort")
-    preview = visit.participant.preview
-    return visit.render("withdraw", pages.page_context(visit.study, preview=preview, notice=visit.notice))
+    return visit.render("withdraw", pages.page_context(visit.study, **visit.page))

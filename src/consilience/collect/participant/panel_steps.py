@@ -12,9 +12,8 @@ from markupsafe import Markup
 from consilience.collect.instructions import as_html
 from consilience.collect.participant import pages, questioning
 from consilience.collect.participant.visit import Visit, not_open
-from consilience.collect.settings.model import JUDGING, Study
+from consilience.collect.settings.model import JUDGING
 from consilience.collect.settings.panel import Question
-from consilience.collect.settings.texts import texts_of
 
 
 class Withdrawn:
@@ -60,14 +59,14 @@ class ConsentStep:
 
     def page(self, visit: Visit) -> Response | None:
         """Return the page, or what those see who declined; None if they agreed or need not."""
-        text = consent_of(visit.study)
+        text = consent_of(visit)
         if not text:
             return None
         decided = visit.store.consent(visit.participant.id)
         if decided is not None and decided.agreed:
             return None
         context = {
-            **pages.page_context(visit.study, preview=visit.participant.preview, notice=visit.notice),
+            **pages.page_context(visit.study, **visit.page),
             "consent": Markup(as_html(text)),
             "version": version_of(text),
             "keep_days": visit.study.settings.panel.keep_days,
@@ -76,13 +75,10 @@ class ConsentStep:
         return visit.render("consent" if decided is None else "declined", context)
 
 
-def consent_of(study: Study) -> str:
+def consent_of(visit: Visit) -> str:
     """Return the text of the consent, with the sentence on moves where they are exported; empty if there is none."""
-    settings = study.settings
-    if not (settings.panel.consent and settings.moves):
-        return settings.panel.consent
-    sentence = texts_of(settings.texts)["consent_moves"]
-    return f"{settings.panel.consent}\n\n{sentence}"
+    text, sentence = visit.study.settings.panel.consent, visit.wording["consent_moves"]
+    return f"{text}\n\n{sentence}" if text and visit.study.settings.moves else text
 
 
 def version_of(text: str) -> str:
@@ -118,7 +114,7 @@ class Questions:
     ) -> Response:
         """Return the page with what was given before, and what is wrong with it."""
         context = {
-            **pages.page_context(visit.study, preview=visit.participant.preview, notice=visit.notice),
+            **pages.page_context(visit.study, **visit.page),
             "moment": self.moment,
             "questions": questioning.show_questions(self.find_due(visit), given or {}, wrong or {}),
         }

@@ -11,6 +11,7 @@ from starlette.datastructures import FormData
 from consilience.collect.settings.cleaning import clean, whole
 from consilience.collect.settings.panel import Question
 from consilience.collect.settings.panel_checks import LONGEST_ANSWER
+from consilience.collect.wording.wording import Wording
 
 Answer = str | int | float | list[str] | None
 
@@ -26,7 +27,7 @@ def given_in(form: FormData, questions: Sequence[Question]) -> dict[str, list[st
 
 
 def read_answers(
-    questions: Sequence[Question], given: Mapping[str, list[str]], texts: Mapping[str, str]
+    questions: Sequence[Question], given: Mapping[str, list[str]], texts: Wording
 ) -> tuple[dict[str, Answer], dict[str, str]]:
     """Return the answers, and for each question that is not answered as it must be one sentence.
 
@@ -35,8 +36,8 @@ def read_answers(
     questions : sequence of Question
     given : dict of lists of str
         What was sent for each.
-    texts : dict of str
-        The study's texts, which hold the sentences.
+    texts : Wording
+        The sentences of the study.
     """
     answers: dict[str, Answer] = {}
     wrong: dict[str, str] = {}
@@ -59,7 +60,7 @@ def _answer(question: Question, values: list[str]) -> Answer:
     return whole(_number(values[0])) if question.kind == "number" else values[0]
 
 
-def _problem(question: Question, values: list[str], texts: Mapping[str, str]) -> str | None:
+def _problem(question: Question, values: list[str], texts: Wording) -> str | None:
     if question.kind in ("choice", "choices"):
         known = all(value in question.options for value in values)
         return None if known and (question.kind == "choices" or len(values) == 1) else texts["answer_choice"]
@@ -72,16 +73,16 @@ def _problem(question: Question, values: list[str], texts: Mapping[str, str]) ->
     if question.kind == "text":
         most = LONGEST_ANSWER if most is None else most
     if least is not None and measured is not None and measured < least:
-        return texts[f"answer_least_{question.kind}"].format(least=f"{least:g}")
+        return texts.fill(f"answer_least_{question.kind}", least=least)
     if most is not None and measured is not None and measured > most:
-        return texts[f"answer_most_{question.kind}"].format(most=f"{most:g}")
+        return texts.fill(f"answer_most_{question.kind}", most=most)
     return None
 
 
 def _number(text: str) -> float | None:
-    """Read a number, with a point or a comma; None if it is none."""
+    """Read a number, with a point or a comma, in digits of any script; None if it is none."""
     try:
-        found = float(text.replace(",", ".")) if len(text) <= 30 and "_" not in text else math.nan
+        found = float(text.replace(",", ".").replace("٫", ".")) if len(text) <= 30 and "_" not in text else math.nan
     except ValueError:
         return None
     return found if math.isfinite(found) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -13,15 +14,17 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.datastructures import FormData
 
-from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
+from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.forms import text_of
 from consilience.collect.participant.flow import page_of, reaches
 from consilience.collect.participant.judging_steps import Judge
+from consilience.collect.participant.refusals import say_error
 from consilience.collect.participant.training_steps import Practice
 from consilience.collect.participant.visit import (
     Form,
     Known,
     Visit,
+    asked_language,
     completion_of,
     known_by,
     message,
@@ -34,7 +37,6 @@ from consilience.collect.security import RefusedError
 from consilience.collect.serving import SESSION, address, see, served_by
 from consilience.collect.settings.checks import checked_parameters
 from consilience.collect.settings.model import JUDGING, Participant, Study
-from consilience.collect.settings.texts import texts_of
 from consilience.collect.store.board_state import BoardState
 from consilience.errors import InputError
 
@@ -75,19 +77,23 @@ def join(request: Request, token: str) -> Response:
     kept = checked_parameters(parameters, study.settings.parameters)
     lacking = study.settings.panel.lacking(kept)
     if lacking:
-        return message(study, "incomplete_link", 422, names=", ".join(lacking))
+        return message(request, study, "incomplete_link", 422, names=", ".join(lacking))
     try:
-        arrived = store.arrive(study.id, parameters)
+        language = asked_language(request, study.settings.offered)
+        arrived = store.arrive(study.id, parameters, language)
     except NotOpenError:
-        return message(study, not_open(study), completion=completion_of(study, "closed", kept))
-    return message(study, "turned_away", 403) if arrived is None else _as(request, *arrived)
+        return message(request, study, not_open(study), completion=completion_of(study, "closed", kept))
+    return message(request, study, "turned_away", 403) if arrived is None else _as(request, *arrived)
 
 
 def _join_personally(request: Request, token: str) -> Response:
     try:
         found = served_by(request).store.participant_by_token(token)
     except NotFoundError:
-        return message(None, "unknown_link", 404)
+        return message(request, None, "unknown_link", 404)
+    if found.language is None:
+        study = served_by(request).store.study(found.study)
+        served_by(request).store.set_language(found.id, asked_language(request, study.settings.offered))
     return _as(request, found, token)
 
 
@@ -111,7 +117,9 @@ def _as(request: Request, participant: Participant, token: str) -> Response:
 
 def begin_preview(request: Request, study_id: str) -> Response:
     """Return a redirection to the board, as a participant whose answers do not count."""
-    return _as(request, *served_by(request).store.new_participant(study_id, preview=True))
+    store = served_by(request).store
+    language = asked_language(request, store.study(study_id).settings.offered)
+    return _as(request, *store.new_participant(study_id, preview=True, language=language))
 
 
 # ---- the pages
@@ -126,8 +134,15 @@ def show(request: Request) -> Response:
         if refused.status == 429:
             raise
         study = moved_from(request)
-        return message(study, "unknown_link" if study is None else "moved_on", 403)
+        return message(request, study, "unknown_link" if study is None else "moved_on", 403)
     return page_of(Visit(request, participant))
+
+
+@router.post("/sort/language")
+def choose_language(request: Request, participant: Known, form: Form) -> Response:
+    """Go on in another of the languages of the study."""
+    served_by(request).store.set_language(participant.id, text_of(form, "language"))
+    return see("/sort")
 
 
 @router.post("/sort/begin")
@@ -210,13 +225,9 @@ def submit(request: Request, participant: Known, form: Form) -> Response:
         store.submit(_assignment_in(form), participant.id, confirmed=bool(text_of(form, "confirmed")))
     except (NotFoundError, NotOpenError):
         raise
-    except UnsortedError as error:
-        settings = store.study(participant.study).settings
-        texts = texts_of(settings.texts)
-        key = "sort_all_text" if settings.all_sorted == "required" else "still_unsorted_text"
-        return page_of(Visit(request, participant, notice=texts[key].format(count=error.count), status=422))
     except InputError as error:
-        return page_of(Visit(request, participant, notice=str(error), status=422))
+        visit = Visit(request, participant)
+        return page_of(replace(visit, notice=say_error(error, visit.wording, visit.study), status=422))
     return see("/sort")
 
 

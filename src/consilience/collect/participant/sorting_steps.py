@@ -27,18 +27,19 @@ class Sorts:
         more = visit.takes_part and len(visit.sorts) < visit.study.settings.per_participant and not visit.nothing_left
         if not more:
             return None
-        return visit.render("thanks", pages.thanks_context(visit.study, more=True, preview=visit.participant.preview))
+        return visit.render("thanks", pages.thanks_context(visit.study, more=True, **visit.page))
 
     def _first(self, visit: Visit) -> Response:
         closed = closed_page(visit)
         if closed is not None:
             return closed
         shown = {
-            "preview": visit.participant.preview,
             "admitted": any(one.source == ADMISSION for one in visit.assignments),
             "practised": any(one.source == PRACTICE for one in visit.assignments),
         }
-        return visit.render("instructions", pages.instructions_context(visit.study, visit.instructions, **shown))
+        return visit.render(
+            "instructions", pages.instructions_context(visit.study, visit.instructions, **shown, **visit.page)
+        )
 
 
 class Thanks:
@@ -49,7 +50,7 @@ class Thanks:
         return visit.render(
             "thanks",
             {
-                **pages.thanks_context(visit.study, preview=visit.participant.preview),
+                **pages.thanks_context(visit.study, **visit.page),
                 "completion": visit.completion("complete"),
             },
         )
@@ -68,8 +69,7 @@ def board_of(visit: Visit, assignment: Assignment) -> dict[str, Any]:
         total=total,
         stage=assignment.source if assignment.source in (PRACTICE, ADMISSION) else "",
         instructions=visit.instructions,
-        preview=visit.participant.preview,
-        notice=visit.notice,
+        **visit.page,
     )
 
 

@@ -83,7 +83,7 @@ def _may_begin(visit: Visit) -> bool:
 def _context(
     visit: Visit, role: str, *, stage: str = "first", standing: Standing | None = None, instructed: bool
 ) -> dict[str, Any]:
-    page = pages.page_context(visit.study, preview=visit.participant.preview)
+    page = pages.page_context(visit.study, **visit.page)
     said = {"instructed": instructed, "instructions": visit.instructions}
     return {**page, "role": role, "stage": stage, "standing": standing, **said}
 
@@ -92,7 +92,7 @@ def _feedback(visit: Visit, trial: Trial) -> dict[str, Any]:
     """Return what the page of the right answer is given."""
     study = visit.study
     shown = {item.number: card_of(study, item) for item in trial.cards}
-    page = pages.page_context(study, preview=visit.participant.preview)
+    page = pages.page_context(study, **visit.page)
     label = {card.number: pages.label_of(card, place, page["t"]) for place, card in enumerate(shown.values(), 1)}
     answer = visit.store.assignment(trial.assignment).answer or ()
     groups = feedback_of(trial.right, answer, closed=study.kind == CLOSED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -19,10 +19,11 @@ from consilience.collect.instructions import as_html
 from consilience.collect.participant import pages
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import PARTICIPANT, served_by, set_cookie
+from consilience.collect.settings.languages import LANGUAGES, choose_language
 from consilience.collect.settings.model import JUDGING, Assignment, Participant, Study, StudySettings
-from consilience.collect.settings.texts import texts_of
 from consilience.collect.store import Store
 from consilience.collect.store.judging import Asked
+from consilience.collect.wording.wording import Wording
 
 DAYS = 90  # that the cookie of a participant lasts
 WITHOUT_FOOT = ("withdraw", "message")  # pages that do not lead to withdrawing
@@ -69,7 +70,7 @@ def participant_of(request: Request) -> Participant:
     except NotFoundError as error:
         study = moved_from(request)
         said = "Please open the link to the study again; this browser does not know who you are."
-        raise RefusedError(403, texts_of(study.settings.texts)["moved_on_text"] if study else said) from error
+        raise RefusedError(403, said, text="moved_on_text" if study else "stranger_text") from error
     served_by(request).count("board", found.id)
     return found
 
@@ -143,6 +144,23 @@ class Visit:
         """The study's instructions as harmless HTML; empty if it has none."""
         return Markup(as_html(self.study.settings.instructions)) if self.study.settings.instructions else ""
 
+    @cached_property
+    def language(self) -> str:
+        """The language in which the participant takes part, or that of the study which their browser likes best."""
+        offered, own = self.study.settings.offered, self.participant.language
+        return own if own in offered else asked_language(self.request, offered)
+
+    @cached_property
+    def wording(self) -> Wording:
+        """The sentences in this language."""
+        return pages.wording_of(self.study, self.language)
+
+    @property
+    def page(self) -> dict[str, Any]:
+        """What every page is given: see `pages.page_context`."""
+        preview = self.participant.preview
+        return {"language": self.language, "preview": preview, "notice": self.notice, "choose": True}
+
     def render(self, name: str, context: Mapping[str, Any]) -> Response:
         """Return a page, by the name of its template and what that is given."""
         may_withdraw = bool(self.study.settings.panel.consent) and name not in WITHOUT_FOOT
@@ -155,7 +173,7 @@ class Visit:
         shown. Who ``gave_something`` can withdraw it.
         """
         context = {
-            **pages.message_context(self.study, key),
+            **pages.message_context(self.study, key, language=self.language, choose=True),
             "completion": None if ending is None else self.completion(ending),
             "withdraw": gave_something and bool(self.study.settings.panel.consent),
         }
@@ -183,17 +201,29 @@ def completion_of(study: Study, ending: str, parameters: Mapping[str, str]) -> d
 
 
 def message(
+    request: Request,
     study: Study | None,
     key: str,
     status: int = 200,
     *,
     completion: Mapping[str, str] | None = None,
-    **words: str,
+    **words: Any,
 ) -> Response:
-    """Return a page that says why there is nothing to do; in English if the study is not known.
+    """Return a page that says why there is nothing to do, to somebody who is no participant.
 
     ``words`` are those that the text of the page has in braces.
     """
-    shown = study or SimpleNamespace(title="Consilience", settings=StudySettings())
-    context = {**pages.message_context(shown, key, **words), "completion": completion}
+    shown = study or unknown_study()
+    language = asked_language(request, shown.settings.offered)
+    context = {**pages.message_context(shown, key, words, language=language), "completion": completion}
     return HTMLResponse(pages.render("message", context), status)
+
+
+def unknown_study() -> Any:
+    """Return what pages are made of where the study is not known: in all languages."""
+    return SimpleNamespace(title="Consilience", settings=StudySettings(languages=tuple(LANGUAGES)))
+
+
+def asked_language(request: Request, offered: Sequence[str]) -> str:
+    """Return the one of some languages that a browser likes best."""
+    return offered[0] if len(offered) == 1 else choose_language(request.headers.get("accept-language", ""), offered)

@@ -8,6 +8,7 @@ from typing import Any
 from consilience.collect.settings.cleaning import brief, clean, clean_text, line
 from consilience.collect.settings.group_checks import checked_descriptions, require_possible_sizes
 from consilience.collect.settings.kinds import Choice, checked_value
+from consilience.collect.settings.languages import LANGUAGES
 from consilience.collect.settings.model import (
     BOARD,
     CLOSED,
@@ -23,7 +24,7 @@ from consilience.collect.settings.model import (
 )
 from consilience.collect.settings.panel_checks import checked_panel
 from consilience.collect.settings.problems import Problems
-from consilience.collect.settings.texts import texts_of
+from consilience.collect.settings.texts import own_texts
 from consilience.errors import InputError
 
 MOST_TEXTS = 500
@@ -100,8 +101,12 @@ def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: in
         with problems.at(name):
             values[name] = checked_value(declared, getattr(settings, name), CALLED.get(name, f"{name!r}"))
     _require_possible(settings, kind, n_items, problems)
+    with problems.at("languages"):
+        values["languages"] = _checked_languages(settings.language, values.get("languages", ()))
     with problems.at("texts"):
         values["texts"] = _checked_texts(settings.texts)
+    with problems.at("texts_in"):
+        values["texts_in"] = _checked_texts_in(settings.texts_in, values.get("languages", ()))
     with problems.at("categories"):
         values["categories"] = _checked_categories(values.get("categories", ()), kind)
     if not problems.any_at("categories"):
@@ -189,8 +194,25 @@ def _checked_texts(texts: Any) -> dict[str, str]:
         )
         for key, text in texts.items()
     }
-    texts_of(found)  # which refuses what pages could not show
+    own_texts(found)  # which refuses what pages could not show
     return found
+
+
+def _checked_languages(language: Any, languages: Sequence[Any]) -> tuple[str, ...]:
+    unknown = next((one for one in languages if not isinstance(one, str) or one not in LANGUAGES), None)
+    if unknown is not None:
+        raise InputError(f"There are no pages in the language {brief(unknown)}; there are {', '.join(LANGUAGES)}.")
+    return tuple(one for one in dict.fromkeys(languages) if one != language)
+
+
+def _checked_texts_in(texts: Any, languages: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the sentences of other languages; those of a language that is not offered any more are kept."""
+    if not isinstance(texts, Mapping):
+        raise InputError("'texts_in' must be sentences by their keys, by language.")
+    unknown = next((one for one in texts if one not in LANGUAGES and one not in languages), None)
+    if unknown is not None:
+        raise InputError(f"There are no pages in the language {brief(unknown)}; there are {', '.join(LANGUAGES)}.")
+    return {language: found for language in texts if (found := _checked_texts(texts[language]))}
 
 
 def _checked_categories(categories: Sequence[Any], kind: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from consilience.collect.settings.cleaning import clean
 from consilience.collect.settings.kinds import Choice, Names, Number, Text, Whole, declared_in
+from consilience.collect.settings.languages import ENGLISH, LANGUAGES, direction_of
 from consilience.collect.settings.panel import Panel
 from consilience.collect.settings.training import Training
 from consilience.errors import InputError
@@ -43,7 +44,8 @@ BOARD = Choice(
 class StudySettings:
     """How a study is run: each setting is declared with what it does and what it may be.
 
-    `texts` replace sentences that participants read, by key.
+    `texts` replace sentences that participants read in the `language` of the study, by key, and `texts_in` those of its
+    other `languages`.
     """
 
     categories: tuple[str, ...] = Names(
@@ -88,11 +90,19 @@ class StudySettings:
         longest=35,
         pattern="^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$",
         expected="a language tag such as 'en' or 'pt-BR'",
-    ).default("en")
+    ).default(ENGLISH)
+    languages: tuple[str, ...] = Names(
+        f"Another language that people can choose: {', '.join(LANGUAGES)}; their browser proposes one.",
+        option="also-in",
+        most=len(LANGUAGES),
+        longest_each=35,
+    ).default(())
     direction: str = Choice(
-        "Direction of its writing.", words={"ltr": "From left to right", "rtl": "From right to left"}
-    ).default("ltr")
+        "Direction of the writing of the language of the study.",
+        words={"auto": "That of the language", "ltr": "From left to right", "rtl": "From right to left"},
+    ).default("auto")
     texts: Mapping[str, str] = field(default_factory=dict)
+    texts_in: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     groupings_wanted: int | None = Whole(
         "Give no more subsets once so many are sorted or in progress.", option="groupings"
     ).default(None)
@@ -136,11 +146,28 @@ class StudySettings:
             for name in [max((name for name in lines if line.startswith(lines[name])), key=len)]
         }
 
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The languages that people can choose, that of the study first."""
+        return (self.language, *self.languages)
+
+    def direction_in(self, language: str) -> str:
+        """Return the direction of writing in a language, which the study may set for its own."""
+        if language == self.language and self.direction != "auto":
+            return self.direction
+        return direction_of(language)
+
+    def texts_for(self, language: str) -> Mapping[str, str]:
+        """Return the sentences that the study replaces in a language, by key."""
+        return self.texts if language == self.language else self.texts_in.get(language, {})
+
     def as_json(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
         return found | {
+            "languages": list(self.languages),
             "texts": dict(self.texts),
+            "texts_in": {language: dict(texts) for language, texts in self.texts_in.items()},
             "categories": list(self.categories),
             "descriptions": list(self.descriptions),
             "required_cards": list(self.required_cards),
@@ -161,7 +188,7 @@ class StudySettings:
             raise InputError(f"There is no setting {clean(unknown[0])!r}; the settings are {', '.join(known)}.")
         listed = {
             name: tuple(values[name]) if isinstance(values[name], list) else values[name]
-            for name in ("categories", "descriptions", "required_cards", "parameters")
+            for name in ("categories", "descriptions", "required_cards", "parameters", "languages")
             if name in values
         }
         training = values.get("training", {})
@@ -178,7 +205,8 @@ DIFFERENT_FOR_JUDGES: dict[str, dict[str, Any]] = {
     "answers_wanted": {"help": "Ask no question again that has so many answers.", "unset": "10"},
     "instructions": {"help": "Markdown that is shown before the first question."},
     "language": {"unset": "that of STUDY, or en"},
-    "direction": {"unset": "that of STUDY, or ltr"},
+    "languages": {"unset": "those of STUDY"},
+    "direction": {"unset": "that of STUDY, or auto"},
     "parameters": {"help": "Parameter of the judges' address to be stored.", "unset": "those of STUDY"},
 }
 OF_JUDGES = {name: replace(SETTINGS[name], **others) for name, others in DIFFERENT_FOR_JUDGES.items()}
@@ -296,6 +324,8 @@ class Participant:
     excluded : bool
         Whether the researcher leaves their answers out.
     created : datetime
+    language : str, optional
+        In which they take part; None if it is not known.
     """
 
     id: str
@@ -305,6 +335,7 @@ class Participant:
     preview: bool
     excluded: bool
     created: datetime
+    language: str | None = None
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from consilience.collect.errors import UnsortedError
+from consilience.collect.errors import BoardError, UnsortedError
 from consilience.collect.settings.checks import LONGEST_NAME
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.model import CLOSED, Item, Study
-from consilience.collect.settings.texts import texts_of
+from consilience.collect.settings.sentences import TEXTS
 from consilience.errors import InputError
 
 MOST_GROUPS = 300  # of a board
+NAMELESS = {"cards": "card", "groups": "group"}  # the text for one of a list of names that has none
 MOST_SEQUENCE = 2**53 - 1  # a script counts no further
 CLIENT = re.compile(r"[A-Za-z0-9-]{1,64}")
 GROUP = re.compile(r"[gc][1-9][0-9]{0,5}")
@@ -237,7 +238,7 @@ def _require_group(group: Any, kind: str, study: Study) -> None:
 def require_few_groups(state: BoardState) -> None:
     """Raise an InputError if a board has too many groups."""
     if len(state.groups) > MOST_GROUPS:
-        raise InputError(f"A board can have at most {MOST_GROUPS} groups.")
+        raise BoardError(f"A board can have at most {MOST_GROUPS} groups.", "most_groups_text", count=MOST_GROUPS)
 
 
 def require_submittable(state: BoardState, study: Study, *, confirmed: bool) -> None:
@@ -252,11 +253,12 @@ def require_submittable(state: BoardState, study: Study, *, confirmed: bool) -> 
     if unsorted and (asks == "required" or (asks and not confirmed)):
         raise UnsortedError(unsorted)
     if not any(group.items for group in state.groups):
-        raise InputError("No card is in a group yet.")
+        raise BoardError("No card is in a group yet.", "sort_some_text")
     if study.settings.group_names == "required":
-        unnamed = sum(1 for group in state.groups if group.items and not group.name)
+        unnamed = [place for place, group in enumerate(state.groups, 1) if group.items and not group.name]
         if unnamed:
-            raise InputError("1 group has no name yet." if unnamed == 1 else f"{unnamed} groups have no name yet.")
+            sentence = "1 group has no name yet." if len(unnamed) == 1 else f"{len(unnamed)} groups have no name yet."
+            raise BoardError(sentence, "name_all_text", groups=unnamed)
     _require_sizes(state, study)
 
 
@@ -266,29 +268,38 @@ def require_cards(state: BoardState, study: Study, items: Sequence[Item], order:
     items : those of the study.
     order : numbers of the items of the assignment, in the order presented
     """
-    texts, wanted, left = texts_of(study.settings.texts), set(study.settings.required_cards), set(state.unsorted)
+    wanted, left = set(study.settings.required_cards), set(state.unsorted)
     missing = [item for item in items if item.name in wanted and item.number in left]
     if missing:
-        named = (item.text or texts["card"].format(number=order.index(item.number) + 1) for item in missing)
-        raise InputError(texts["sort_these_text"].format(cards=", ".join(named)))
+        cards = [item.text or order.index(item.number) + 1 for item in missing]
+        raise _wrong_board("sort_these_text", cards=cards)
 
 
 def _require_sizes(state: BoardState, study: Study) -> None:
-    """Refuse groups with too few or too many cards, in the study's own words."""
+    """Refuse groups with too few or too many cards."""
     least, most = study.settings.least_in_group, study.settings.most_in_group
     if least is None and most is None:
         return
-    texts = texts_of(study.settings.texts)
-    sized = [
-        (group.name or texts["group"].format(number=place), len(group.items))
-        for place, group in enumerate(state.groups, 1)
-        if group.items
-    ]
+    sized = [(group.name or place, len(group.items)) for place, group in enumerate(state.groups, 1) if group.items]
     small = [name for name, size in sized if least is not None and size < least]
     large = [name for name, size in sized if most is not None and size > most]
     for key, names, limit in (("too_few", small, least), ("too_many", large, most)):
         if names:
-            raise InputError(texts[f"{key}_text"].format(count=limit, groups=", ".join(names)))
+            raise _wrong_board(f"{key}_text", count=limit or 0, groups=names)
+
+
+def _wrong_board(text: str, **words: Any) -> BoardError:
+    """Return the error that says in English what its text says to participants."""
+    said = {
+        name: ", ".join(name_each(value, TEXTS[NAMELESS[name]])) if name in NAMELESS else value
+        for name, value in words.items()
+    }
+    return BoardError(TEXTS[text].format(**said), text, **words)
+
+
+def name_each(names: Sequence[str | int], nameless: str) -> list[str]:
+    """Return names, of which a number is that of what has none."""
+    return [nameless.format(number=one) if isinstance(one, int) else one for one in names]
 
 
 def _is_count(value: Any) -> bool:

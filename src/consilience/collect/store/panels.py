@@ -47,12 +47,14 @@ class Consent:
 class Panels(Database):
     """What the store knows of people from panels."""
 
-    def arrive(self, study_id: str, parameters: Mapping[str, Any]) -> tuple[Participant, str] | None:
+    def arrive(
+        self, study_id: str, parameters: Mapping[str, Any], language: str | None = None
+    ) -> tuple[Participant, str] | None:
         """Let somebody in who opened the link of a study: as a new participant, or as one who comes back.
 
         People come back if the study names a parameter that identifies them (`Panel.identified_by`). Who resumes gets
         a new secret, and the one of the browser used before is not valid any more. Who starts again is a new
-        participant, and the earlier one is left out of every result.
+        participant, and the earlier one is left out of every result. Who is new takes part in the `language`.
 
         Returns
         -------
@@ -80,7 +82,7 @@ class Panels(Database):
             require_open(study)
             for one in earlier:
                 _leave_out(db, one)
-            return new_participant_in(db, study, kept)
+            return new_participant_in(db, study, kept, language=language)
 
     def decide(self, participant_id: str, text: str, *, agreed: bool) -> None:
         """Keep whether a participant agreed to a text; the first time that they agree stays.

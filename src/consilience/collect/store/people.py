@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.checks import checked_parameters
-from consilience.collect.settings.cleaning import clean
+from consilience.collect.settings.cleaning import brief, clean
 from consilience.collect.settings.model import Participant, Study
 from consilience.collect.settings.panel import is_unfilled
 from consilience.collect.store import tables
@@ -29,7 +29,11 @@ class People(Database):
     """What the store knows of participants."""
 
     def new_participant(
-        self, study_id: str, parameters: Mapping[str, Any] | None = None, preview: bool = False
+        self,
+        study_id: str,
+        parameters: Mapping[str, Any] | None = None,
+        preview: bool = False,
+        language: str | None = None,
     ) -> tuple[Participant, str]:
         """Let somebody take part.
 
@@ -40,6 +44,8 @@ class People(Database):
             All parameters of the address by which they came; those that the study stores are kept.
         preview : bool, default=False
             Whether it is a preview, whose answers do not count; a draft can only be previewed.
+        language : str, optional
+            In which they take part.
 
         Returns
         -------
@@ -60,7 +66,25 @@ class People(Database):
                 require_open(study)
             kept = checked_parameters(parameters or {}, study.settings.parameters)
             require_filled(kept)
-            return new_participant_in(db, study, kept, preview)
+            return new_participant_in(db, study, kept, preview, language)
+
+    def set_language(self, participant_id: str, language: str) -> None:
+        """Keep in which language of the study a participant goes on.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such participant.
+        InputError
+            The study is not in this language.
+        """
+        with self.write() as db:
+            found = participant_in(db, participant_id, lock=True)
+            offered = study_in(db, found.study).settings.offered
+            if language not in offered:
+                raise InputError(f"The study is in {', '.join(offered)}. Got {brief(language)}.")
+            columns = tables.participants.c
+            db.execute(update(tables.participants).where(columns.id == found.id).values(language=language))
 
     def renew_token(self, participant_id: str) -> str:
         """Replace the secret of a participant, for a personal link; what was valid before is not any more."""
@@ -164,11 +188,11 @@ def require_open(study: Study) -> None:
 
 
 def new_participant_in(
-    db: Connection, study: Study, parameters: Mapping[str, str], preview: bool = False
+    db: Connection, study: Study, parameters: Mapping[str, str], preview: bool = False, language: str | None = None
 ) -> tuple[Participant, str]:
     """Make a participant, with checked parameters; return them with their secret."""
     token = new_token()
-    participant = Participant(new_id(), study.id, None, parameters, preview, False, now())
+    participant = Participant(new_id(), study.id, None, parameters, preview, False, now(), language)
     db.execute(insert(tables.participants).values(**vars(participant), token_hash=hash_token(token)))
     return participant, token
 

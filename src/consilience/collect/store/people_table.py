@@ -26,6 +26,7 @@ from consilience.collect.store.trials import consistency_in
 TIMES = ("came", "consented", "declined", "withdrew")
 COLUMNS = ("annotator", *TIMES, "preview", "excluded")
 ENDED = ("ending", "code")
+LANGUAGE = "language"
 KINDS = {
     **dict.fromkeys(("preview", "excluded"), "bool"),
     **dict.fromkeys(("sorts", "answers", "tries"), "int64"),
@@ -46,12 +47,13 @@ class PeopleTable(Database):
         """Return the participants of a study, a row for each, in the order in which they came.
 
         Columns are `annotator`, as in `export_frame`; when they `came`, `consented`, `declined` and `withdrew`;
-        `preview` and `excluded`; the number of submitted `sorts`, or of `answers` in a judging study; the score of the
-        `practice`; the mean score of the last try of the `admission`, how many `tries` they had and whether they were
-        `admitted`; the `ending` that they reached, one of `consilience.collect.settings.panel.ENDINGS`, and the
-        `code` that they were shown; ``seconds:1``, ``seconds:2``, … from the first change to the submission of each
-        sort; ``question:NAME`` for answers; and ``parameter:NAME``. Columns of a practice or an admission are left out
-        where there is none. An answer of several options is a JSON list. Numbers all of which are whole are integers.
+        `preview` and `excluded`; the number of submitted `sorts`, or of `answers` in a judging study; the score of
+        the `practice`; the mean score of the last try of the `admission`, how many `tries` they had and whether they
+        were `admitted`; the `ending` that they reached, one of `consilience.collect.settings.panel.ENDINGS`, and the
+        `code` that they were shown; the `language` in which they took part; ``seconds:1``, ``seconds:2``, … from the
+        first change to the submission of each sort; ``question:NAME`` for answers; and ``parameter:NAME``. Columns of
+        a practice or an admission are left out where there is none. An answer of several options is a JSON list.
+        Numbers all of which are whole are integers.
 
         Parameters
         ----------
@@ -75,6 +77,7 @@ class PeopleTable(Database):
                 *(one.preview, one.excluded, done[one.id]),
                 *(found[one.id] for found in scores.values()),
                 *endings.get(one.id, (None, None)),
+                one.language,
                 *(seconds[one.id].get(number) for number in range(1, n_sorts + 1)),
                 *(_plain(answers[one.id].get(name)) for name in asked),
                 *(one.parameters.get(name) for name in stored),
@@ -86,6 +89,7 @@ class PeopleTable(Database):
             "answers" if study.kind == JUDGING else "sorts",
             *scores,
             *ENDED,
+            LANGUAGE,
             *(f"seconds:{number}" for number in range(1, n_sorts + 1)),
             *(f"question:{name}" for name in asked),
             *(f"parameter:{name}" for name in stored),
@@ -141,7 +145,7 @@ def _endings(db: Connection, study_id: str) -> dict[str, tuple[str, str | None]]
 def _set_types(frame: pd.DataFrame) -> pd.DataFrame:
     for name in TIMES:
         frame[name] = pd.to_datetime(frame[name], utc=True)
-    for name in ENDED:
+    for name in (*ENDED, LANGUAGE):
         frame[name] = as_texts(frame[name])
     for name in frame.columns[frame.columns.str.startswith("seconds:")]:
         frame[name] = frame[name].astype(float)

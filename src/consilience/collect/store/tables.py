@@ -114,6 +114,7 @@ participants = Table(
     Column("preview", Boolean, nullable=False),
     Column("excluded", Boolean, nullable=False),
     Column("created", Moment, nullable=False),
+    Column("language", String(35)),
     UniqueConstraint("study", "name"),
 )
 

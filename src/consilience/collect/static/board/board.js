@@ -3,7 +3,7 @@
 import { History } from "./history.js";
 import { groupOf, harmless, isCategory, newGroupId } from "./state.js";
 import { Sync } from "./sync.js";
-import { fill } from "./texts.js";
+import { fill, join, textFor } from "./texts.js";
 
 const SAVE_AFTER = 600; // milliseconds from a letter of a name to the server
 const SPEAK_AFTER = 60; // milliseconds, so that the same sentence is heard twice
@@ -33,7 +33,12 @@ export class Board {
   }
 
   text(key, values) {
-    return fill(this.texts[key], values);
+    const text = this.texts[key];
+    return fill(Array.isArray(text) ? textFor(text, this.texts[""], values.count) : text, values);
+  }
+
+  join(names) {
+    return join(names, this.texts.listed);
   }
 
   label(item) {

@@ -69,13 +69,13 @@ function handIn(board) {
   const missing = board.state.unsorted.filter((item) => board.cards.get(item).required);
   if (left === board.presented.length) ask(board, "sort_some", {});
   else if (without.length) {
-    const groups = without.map((group) => board.title(group)).join(", ");
+    const groups = board.join(without.map((group) => board.title(group)));
     ask(board, "name_all", { groups }, () => board.view.askName(without[0].id));
   } else if (sizes) {
-    const groups = sizes.groups.map((group) => board.title(group)).join(", ");
+    const groups = board.join(sizes.groups.map((group) => board.title(group)));
     ask(board, sizes.key, { groups, count: sizes.count });
   } else if (missing.length && allSorted !== "required") {
-    const cards = missing.map((item) => board.cards.get(item).text || board.placeOf(item)).join(", ");
+    const cards = board.join(missing.map((item) => board.cards.get(item).text || board.placeOf(item)));
     ask(board, "sort_these", { cards });
   } else if (left && allSorted === "required") ask(board, "sort_all", { count: left });
   else if (left && allSorted) ask(board, "still_unsorted", { count: left }, null, true);

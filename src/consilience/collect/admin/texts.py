@@ -1,0 +1,79 @@
+"""The page of the sentences that participants read, in each language of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.errors import NotFoundError
+from consilience.collect.forms import text_of
+from consilience.collect.serving import page, see, served_by
+from consilience.collect.settings.languages import LANGUAGES, catalogue_for
+from consilience.collect.settings.model import Study, StudySettings
+from consilience.collect.settings.sentences import GROUPS, TEXTS
+from consilience.collect.settings.texts import own_texts
+from consilience.collect.wording.catalogues import is_machine_made
+from consilience.collect.wording.wording import Wording
+from consilience.errors import InputError
+
+router = APIRouter(dependencies=[SignedIn])
+
+
+@router.get("/admin/studies/{study}/texts")
+def show_texts(request: Request, study: str, language: str = "") -> Response:
+    """Show the form of the sentences in a language, by default that of the study."""
+    found = served_by(request).store.study(study)
+    chosen = _require_offered(found, language)
+    return _texts_page(request, found, chosen, found.settings.texts_for(chosen))
+
+
+@router.post("/admin/studies/{study}/texts")
+def change_texts(request: Request, study: str, form: Form) -> Response:
+    """Replace sentences that participants read in a language."""
+    store = served_by(request).store
+    found = store.study(study)
+    language = _require_offered(found, text_of(form, "language"))
+    texts = {key: text for key in TEXTS if (text := text_of(form, f"text-{key}"))}
+    try:
+        own_texts(texts)
+        store.update_study(study, settings=_with_texts(found.settings, language, texts))
+    except InputError as error:
+        return _texts_page(request, found, language, texts, error=str(error))
+    return see(f"/admin/studies/{found.id}")
+
+
+def _with_texts(settings: StudySettings, language: str, texts: Mapping[str, str]) -> StudySettings:
+    known = settings.as_json()
+    if language == settings.language:
+        return StudySettings.of_json(known | {"texts": texts})
+    return StudySettings.of_json(known | {"texts_in": known["texts_in"] | {language: texts}})
+
+
+def _texts_page(request: Request, study: Study, language: str, given: Mapping[str, str], **wrong: Any) -> Response:
+    usual, code = Wording(language), catalogue_for(language)
+    context = {
+        "language": language,
+        "languages": [(one, _in_english(one)) for one in study.settings.offered],
+        "called": _in_english(code),
+        "is_machine_made": is_machine_made(code),
+        "changed": [(key, usual[key]) for key in TEXTS if given.get(key)],
+        "groups": {
+            title: [(key, usual[key]) for key in group if not given.get(key)] for title, group in GROUPS.items()
+        },
+        "given": given,
+    }
+    return page(request, "texts", status=422 if wrong else 200, study=study, **context, **wrong)
+
+
+def _require_offered(study: Study, language: str) -> str:
+    if language and language not in study.settings.offered:
+        raise NotFoundError("This study is not in this language.")
+    return language or study.settings.language
+
+
+def _in_english(language: str) -> str:
+    """Return what a language is called in English, or its code."""
+    return LANGUAGES[language][0] if language in LANGUAGES else language
