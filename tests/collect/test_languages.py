@@ -1,5 +1,6 @@
 """Pages of participants in fifteen languages: whole catalogues, what a browser asks for, and what went wrong."""
 
+import json
 import re
 from html import unescape
 from pathlib import Path
@@ -204,6 +205,8 @@ def test_only_a_language_of_the_study_is_kept(store):
         ({"languages": ("xx",)}, "There are no pages in the language 'xx'; there are en, de,"),
         ({"languages": ("<b>",)}, "There are no pages in the language '<b>'"),
         ({"texts_in": {"xx": {}}}, "There are no pages in the language 'xx'"),
+        ({"translations": {"xx": {"a": "b"}}}, "There are no pages in the language 'xx'"),
+        ({"translations": {"de": {"a": "b" * 60_000}}}, "The translation of 'a' has 60,000 characters"),
         ({"texts_in": {"de": {"start": "Los {x}"}}}, "words in braces of the text 'start' must be none"),
     ],
 )
@@ -323,6 +326,50 @@ def test_the_form_and_the_api_set_languages_and_say_what_a_machine_made(admin, s
     answer = script.put(f"/api/v1/studies/{study.id}/settings", json=settings)
     assert answer.json()["settings"]["languages"] == ["hi"], answer.text
     assert sqlite_store.study(study.id).settings.texts_for("hi") == {"start": "चलें"}
+
+
+def test_what_the_study_says_is_translated_too(admin, visit, sqlite_store):
+    asked = (Question("diet", "What do you eat?", "choice", required=True, options=("Meat", "Plants")),)
+    panel = Panel(consent="Do you *agree*?", before=asked)
+    settings = {"categories": ("Mains", "Sweets"), "descriptions": ("Mains = Warm",), "instructions": "Sort the menu."}
+    study = begun(sqlite_store, ["Soup", "Ice"], kind="closed", languages=("de",), panel=panel, **settings)
+    place = f"/admin/studies/{study.id}/texts"
+    assert "You wrote:" not in admin.get(place).text
+    page = admin.get(f"{place}?language=de").text
+    fields = {unescape(text): name for name, text in re.findall(r'<label for="(own-\w+)"[^>]*>(.*?)</label>', page)}
+    said = {
+        **{"A study": "Eine Studie", "Sort the menu.": "Ordnen Sie die <b>Karte</b>.", "Do you *agree*?": "*Ja*?"},
+        **{"What do you eat?": "Was essen Sie?", "Meat": "Fleisch", "Plants": "Pflanzen", "Mains": "Hauptgänge"},
+        **{"Sweets": "", "Warm": "Heiß", "Soup": "Suppe", "Ice": "Eis"},
+    }
+    assert fields.keys() == said.keys()
+    sent = {fields[text]: translated for text, translated in said.items()}
+    assert admin.post(place, data={"language": "de", **sent}).status_code == 303
+    assert "10 of 11" not in (again := admin.get(f"{place}?language=de").text)
+    assert 'value="Suppe"' in again
+    browser = come(visit, study, "de")
+    page = browser.get("/sort").text
+    assert "<title>Bevor Sie beginnen – Eine Studie</title>" in page
+    assert "<em>Ja</em>?" in page
+    version = re.search(r'name="version" value="(\w+)"', page)[1]
+    browser.post("/sort/consent", data={"decision": "agree", "agreed": "yes", "version": version})
+    page = browser.get("/sort").text
+    assert "<bdi>Was essen Sie?</bdi>" in page
+    assert re.search(r'value="Meat"> <label for="\S+"><bdi>Fleisch</bdi>', page)
+    browser.post("/sort/questions", data={"moment": "before", "answer-diet": "Meat"})
+    page = browser.get("/sort").text
+    assert "Ordnen Sie die &lt;b&gt;Karte&lt;/b&gt;." in page
+    assert "<dt><bdi>Hauptgänge</bdi></dt><dd><bdi>Heiß</bdi></dd>" in page
+    browser.post("/sort/begin")
+    page = browser.get("/sort").text
+    data = json.loads(re.search(r'id="board-data">(.*?)</script>', page, re.S)[1])
+    assert data["called"] == {"c1": "Hauptgänge", "c2": "Sweets"}
+    assert sorted(card["text"] for card in data["cards"]) == ["Eis", "Suppe"]
+    given = sqlite_store.assignments(study.id)[0]
+    browser.post("/sort/move", data={"assignment": given.id, "items": ["0", "1"], "group": "c1"})
+    browser.post("/sort/submit", data={"assignment": given.id})
+    assert sqlite_store.answers(given.participant) == {"diet": "Meat"}  # the data are those of the first language
+    assert sqlite_store.assignment(given.id).answer[0]["name"] == "Mains"
 
 
 def test_singulars_have_the_words_of_their_plurals():

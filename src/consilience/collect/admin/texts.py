@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from starlette.datastructures import FormData
 
 from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.errors import NotFoundError
@@ -15,9 +18,13 @@ from consilience.collect.settings.languages import LANGUAGES, catalogue_for
 from consilience.collect.settings.model import Study, StudySettings
 from consilience.collect.settings.sentences import GROUPS, TEXTS
 from consilience.collect.settings.texts import own_texts
+from consilience.collect.settings.written import list_written
+from consilience.collect.store import Store
 from consilience.collect.wording.catalogues import is_machine_made
 from consilience.collect.wording.wording import Wording
 from consilience.errors import InputError
+
+MOST_CARDS = 300  # whose texts are on the page; those of more are translated by the API
 
 router = APIRouter(dependencies=[SignedIn])
 
@@ -39,21 +46,44 @@ def change_texts(request: Request, study: str, form: Form) -> Response:
     texts = {key: text for key in TEXTS if (text := text_of(form, f"text-{key}"))}
     try:
         own_texts(texts)
-        store.update_study(study, settings=_with_texts(found.settings, language, texts))
+        settings = _with_texts(found.settings, language, texts)
+        if language != found.settings.language:
+            settings = _with_translations(settings, language, form, _written_in(store, found))
+        store.update_study(study, settings=settings)
     except InputError as error:
         return _texts_page(request, found, language, texts, error=str(error))
     return see(f"/admin/studies/{found.id}")
 
 
 def _with_texts(settings: StudySettings, language: str, texts: Mapping[str, str]) -> StudySettings:
-    known = settings.as_json()
     if language == settings.language:
-        return StudySettings.of_json(known | {"texts": texts})
-    return StudySettings.of_json(known | {"texts_in": known["texts_in"] | {language: texts}})
+        return replace(settings, texts=texts)
+    return replace(settings, texts_in={**settings.texts_in, language: texts})
+
+
+def _with_translations(
+    settings: StudySettings, language: str, form: FormData, written: Mapping[str, Sequence[str]]
+) -> StudySettings:
+    """Return settings with the translations that a form holds; others, such as those of very many cards, stay."""
+    shown = {text: text_of(form, field_of(text)) for texts in written.values() for text in texts}
+    said = {**settings.translations.get(language, {}), **shown}
+    return replace(settings, translations={**settings.translations, language: said})
+
+
+def _written_in(store: Store, study: Study) -> dict[str, list[str]]:
+    items = store.items(study.id)
+    return list_written(study, items if len(items) <= MOST_CARDS else ())
+
+
+def field_of(text: str) -> str:
+    """Return the name of the field in which the translation of a text is."""
+    return f"own-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _texts_page(request: Request, study: Study, language: str, given: Mapping[str, str], **wrong: Any) -> Response:
     usual, code = Wording(language), catalogue_for(language)
+    written = _written_in(served_by(request).store, study) if language != study.settings.language else {}
+    said = study.settings.translations.get(language, {})
     context = {
         "language": language,
         "languages": [(one, _in_english(one)) for one in study.settings.offered],
@@ -64,6 +94,9 @@ def _texts_page(request: Request, study: Study, language: str, given: Mapping[st
             title: [(key, usual[key]) for key in group if not given.get(key)] for title, group in GROUPS.items()
         },
         "given": given,
+        "written": {
+            part: [(field_of(text), text, said.get(text, "")) for text in texts] for part, texts in written.items()
+        },
     }
     return page(request, "texts", status=422 if wrong else 200, study=study, **context, **wrong)
 

@@ -79,6 +79,9 @@ class Settings(strict_model(model.StudySettings, model.SETTINGS)):  # type: igno
 
     texts: dict[str, str] = Field(default={}, description="Sentences that participants read, by key.")
     texts_in: dict[str, dict[str, str]] = Field(default={}, description="Those of the other languages, by language.")
+    translations: dict[str, dict[str, str]] = Field(
+        default={}, description="By language, what the study says (title, questions, cards, …) by what was written."
+    )
     panel: dict[str, Any] = Field(
         default={}, description="Consent, questions, endings, and how people come back: see Panels in the docs."
     )

@@ -175,6 +175,7 @@ def _taken_over(settings: StudySettings) -> StudySettings:
         direction=settings.direction,
         texts=settings.texts,
         texts_in=settings.texts_in,
+        translations=settings.translations,
         parameters=settings.parameters,
         panel=Panel(**{name: getattr(panel, name) for name in kept}),
     )

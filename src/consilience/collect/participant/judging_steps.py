@@ -46,7 +46,7 @@ def _context(visit: Visit, asked: Asked) -> dict[str, Any]:
     """Return what the page of a question is given."""
     items = visit.store.items(visit.study.id)
     page = pages.page_context(visit.study, **visit.page)
-    cards = [card_of(visit.study, items[number]) for number in asked.shown]
+    cards = [card_of(visit, items[number]) for number in asked.shown]
     labels = [pages.label_of(card, place, page["t"]) for place, card in enumerate(cards, 1)]
     n_questions = len(visit.store.odd_questions(visit.study.id))
     return {

@@ -77,8 +77,9 @@ def render(name: str, context: Mapping[str, Any]) -> str:
 def wording_of(study: Any, language: str | None = None) -> Wording:
     """Return the sentences of a study in one of its languages, by default the first."""
     language = language or study.settings.language
-    found = Wording(language, study.settings.texts_for(language))
-    found.direction = study.settings.direction_in(language)
+    settings = study.settings
+    found = Wording(language, settings.texts_for(language), settings.translations.get(language))
+    found.direction = settings.direction_in(language)
     return found
 
 
@@ -102,6 +103,7 @@ def page_context(
     wording, offered = wording_of(study, language), study.settings.offered if choose else ()
     return {
         "study": study,
+        "title": wording.own(study.title),
         "t": wording,
         "lang": wording.language,
         "dir": wording.direction,
@@ -183,16 +185,7 @@ def board_context(
     shown = [asdict(card) | {"label": label_of(card, place, texts)} for place, card in enumerate(cards, 1)]
     by_number = {card["number"]: card for card in shown}
     groups = [
-        {
-            "id": group["id"],
-            "number": place,
-            "colour": (place - 1) % N_COLOURS + 1,
-            "name": group["name"] or "",
-            "title": group["name"] or texts.fill("group", number=place),
-            "named_by_study": named_by_study(group["id"]),
-            "meaning": settings.meanings.get(group["name"], "") if named_by_study(group["id"]) else "",
-            "cards": [by_number[item] for item in group["items"]],
-        }
+        _show_group(group, place, settings.meanings, texts) | {"cards": [by_number[item] for item in group["items"]]}
         for place, group in enumerate(state["groups"], 1)
     ]
     may_name = settings.group_names != "none" and study.kind != "closed"
@@ -204,6 +197,7 @@ def board_context(
         "least": settings.least_in_group or 0,
         "most": settings.most_in_group or len(cards),
         "meanings": {group["id"]: group["meaning"] for group in groups if group["meaning"]},
+        "called": {group["id"]: group["title"] for group in groups if group["named_by_study"]},
         "longestName": LONGEST_NAME,
         "colours": N_COLOURS,
         "cards": shown,
@@ -225,6 +219,21 @@ def board_context(
         "longest_name": LONGEST_NAME,
         "next_colour": len(groups) % N_COLOURS + 1,
         "data": data,
+    }
+
+
+def _show_group(group: Mapping[str, Any], place: int, meanings: Mapping[str, str], texts: Wording) -> dict[str, Any]:
+    """Return what the board shows of a group, but its cards."""
+    name, by_study = group["name"] or "", named_by_study(group["id"])
+    called = texts.own(name) if by_study else name
+    return {
+        "id": group["id"],
+        "number": place,
+        "colour": (place - 1) % N_COLOURS + 1,
+        "name": name,
+        "title": called or texts.fill("group", number=place),
+        "named_by_study": by_study,
+        "meaning": texts.own(meanings.get(name, "")) if by_study else "",
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from fastapi import Request, Response
@@ -85,7 +84,9 @@ def say_error(error: Exception, wording: Wording, study: Study) -> str:
 def say_board_error(error: BoardError, wording: Wording) -> str:
     """Return the text of an error, with the names in it one after another."""
     words = {
-        name: wording.join(name_each(value, wording[NAMELESS[name]])) if isinstance(value, Sequence) else value
+        name: value
+        if isinstance(value, int)
+        else wording.join(map(wording.own, name_each(value, wording[NAMELESS[name]])))
         for name, value in error.words.items()
     }
     return wording.fill(error.text, **words)

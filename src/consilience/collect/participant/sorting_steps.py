@@ -9,7 +9,7 @@ from fastapi import Response
 from consilience.collect.participant import pages
 from consilience.collect.participant.panel_steps import closed_page
 from consilience.collect.participant.visit import Visit
-from consilience.collect.settings.model import Assignment, Item, Study
+from consilience.collect.settings.model import Assignment, Item
 from consilience.collect.settings.training import ADMISSION, GOLD, PRACTICE
 from consilience.collect.store.standing import gold_plan
 
@@ -59,7 +59,7 @@ class Thanks:
 def board_of(visit: Visit, assignment: Assignment) -> dict[str, Any]:
     """Return what the board of an assignment is given."""
     study = visit.study
-    cards = [card_of(study, item) for item in visit.store.cards(assignment).values()]
+    cards = [card_of(visit, item) for item in visit.store.cards(assignment).values()]
     number, total = place_of(visit, assignment)
     return pages.board_context(
         study,
@@ -73,12 +73,13 @@ def board_of(visit: Visit, assignment: Assignment) -> dict[str, Any]:
     )
 
 
-def card_of(study: Study, item: Item) -> pages.PageCard:
+def card_of(visit: Visit, item: Item) -> pages.PageCard:
     """Return a card as pages show it."""
+    study, own = visit.study, visit.wording.own
     place = f"/pictures/{study.id}/{item.picture}" if item.picture else None
     required = item.name in study.settings.required_cards
     small = f"{place}/small" if place else None
-    return pages.PageCard(item.number, item.text, place, small, item.alt, item.description, required)
+    return pages.PageCard(item.number, own(item.text), place, small, own(item.alt), own(item.description), required)
 
 
 def place_of(visit: Visit, assignment: Assignment) -> tuple[int, int]:

@@ -91,7 +91,7 @@ def _context(
 def _feedback(visit: Visit, trial: Trial) -> dict[str, Any]:
     """Return what the page of the right answer is given."""
     study = visit.study
-    shown = {item.number: card_of(study, item) for item in trial.cards}
+    shown = {item.number: card_of(visit, item) for item in trial.cards}
     page = pages.page_context(study, **visit.page)
     label = {card.number: pages.label_of(card, place, page["t"]) for place, card in enumerate(shown.values(), 1)}
     answer = visit.store.assignment(trial.assignment).answer or ()

@@ -142,7 +142,8 @@ class Visit:
     @property
     def instructions(self) -> Markup | str:
         """The study's instructions as harmless HTML; empty if it has none."""
-        return Markup(as_html(self.study.settings.instructions)) if self.study.settings.instructions else ""
+        text = self.study.settings.instructions
+        return Markup(as_html(self.wording.own(text))) if text else ""
 
     @cached_property
     def language(self) -> str:

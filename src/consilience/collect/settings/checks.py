@@ -28,6 +28,8 @@ from consilience.collect.settings.texts import own_texts
 from consilience.errors import InputError
 
 MOST_TEXTS = 500
+MOST_TRANSLATIONS = 20_000  # of title, instructions, questions and cards into one language
+LONGEST_INSTRUCTIONS = 50_000  # characters
 LONGEST_NAME = 200  # characters of the name of an item, a category or a group
 LONGEST_TEXT = 2000  # of the text of an item, its alternative text, or a sentence that a participant reads
 LONGEST_TITLE = 300
@@ -106,7 +108,14 @@ def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: in
     with problems.at("texts"):
         values["texts"] = _checked_texts(settings.texts)
     with problems.at("texts_in"):
-        values["texts_in"] = _checked_texts_in(settings.texts_in, values.get("languages", ()))
+        values["texts_in"] = {
+            language: _checked_texts(said) for language, said in _said_in_languages(settings.texts_in, "texts_in")
+        }
+    with problems.at("translations"):
+        values["translations"] = {
+            language: _checked_translations(said)
+            for language, said in _said_in_languages(settings.translations, "translations")
+        }
     with problems.at("categories"):
         values["categories"] = _checked_categories(values.get("categories", ()), kind)
     if not problems.any_at("categories"):
@@ -205,14 +214,26 @@ def _checked_languages(language: Any, languages: Sequence[Any]) -> tuple[str, ..
     return tuple(one for one in dict.fromkeys(languages) if one != language)
 
 
-def _checked_texts_in(texts: Any, languages: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the sentences of other languages; those of a language that is not offered any more are kept."""
-    if not isinstance(texts, Mapping):
-        raise InputError("'texts_in' must be sentences by their keys, by language.")
-    unknown = next((one for one in texts if one not in LANGUAGES and one not in languages), None)
+def _said_in_languages(found: Any, name: str) -> list[tuple[str, Any]]:
+    """Return sentences with their language, where there are any; those of one not offered any more are kept."""
+    if not isinstance(found, Mapping):
+        raise InputError(f"{name!r} must be sentences, by language.")
+    unknown = next((one for one in found if one not in LANGUAGES), None)
     if unknown is not None:
         raise InputError(f"There are no pages in the language {brief(unknown)}; there are {', '.join(LANGUAGES)}.")
-    return {language: found for language in texts if (found := _checked_texts(texts[language]))}
+    return [(language, said) for language, said in found.items() if said]
+
+
+def _checked_translations(found: Any) -> dict[str, str]:
+    if not isinstance(found, Mapping) or len(found) > MOST_TRANSLATIONS:
+        raise InputError(f"'translations' must be at most {MOST_TRANSLATIONS:,} sentences by what was written.")
+    return {
+        clean_text(written, "What is translated", LONGEST_INSTRUCTIONS): clean_text(
+            said, f"The translation of {brief(written)}", LONGEST_INSTRUCTIONS
+        )
+        for written, said in found.items()
+        if said
+    }
 
 
 def _checked_categories(categories: Sequence[Any], kind: str) -> tuple[str, ...]:

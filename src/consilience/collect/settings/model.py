@@ -21,6 +21,7 @@ QUESTIONS = "questions"  # what a judging study has in place of a board
 MOST_ITEMS = 5000
 LONGEST_DESCRIPTION = 700  # characters, of a category with its name
 MEANS = " = "  # between a category and its description
+BY_LANGUAGE = ("texts_in", "translations")  # settings that hold sentences of each language
 KIND = Choice(
     "Whether people make their own groups, use the categories, or both.",
     words={
@@ -45,7 +46,8 @@ class StudySettings:
     """How a study is run: each setting is declared with what it does and what it may be.
 
     `texts` replace sentences that participants read in the `language` of the study, by key, and `texts_in` those of its
-    other `languages`.
+    other `languages`. `translations` are, by language, what the study itself says: title, instructions, consent,
+    questions with their options, categories with their descriptions, and cards, each by what was written.
     """
 
     categories: tuple[str, ...] = Names(
@@ -103,6 +105,7 @@ class StudySettings:
     ).default("auto")
     texts: Mapping[str, str] = field(default_factory=dict)
     texts_in: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     groupings_wanted: int | None = Whole(
         "Give no more subsets once so many are sorted or in progress.", option="groupings"
     ).default(None)
@@ -167,7 +170,7 @@ class StudySettings:
         return found | {
             "languages": list(self.languages),
             "texts": dict(self.texts),
-            "texts_in": {language: dict(texts) for language, texts in self.texts_in.items()},
+            **{name: {code: dict(said) for code, said in getattr(self, name).items()} for name in BY_LANGUAGE},
             "categories": list(self.categories),
             "descriptions": list(self.descriptions),
             "required_cards": list(self.required_cards),

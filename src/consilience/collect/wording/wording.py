@@ -24,6 +24,8 @@ class Wording(dict[str, str]):
         A tag, such as ``pt-BR``; where there is no catalogue of it, sentences are English.
     replaced : mapping of str to str, optional
         The study's own sentences in this language; see `consilience.collect.settings.texts.own_texts`.
+    translations : mapping of str to str, optional
+        What the study itself says, such as its title, a question or a card, in this language.
 
     Attributes
     ----------
@@ -40,9 +42,15 @@ class Wording(dict[str, str]):
     'Los'
     """
 
-    def __init__(self, language: str, replaced: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        language: str,
+        replaced: Mapping[str, Any] | None = None,
+        translations: Mapping[str, str] | None = None,
+    ) -> None:
         self.language, self.direction, self.name = language, direction_of(language), name_language(language)
         self._said = translation_of(catalogue_for(language))
+        self._translations = translations or {}
         own = own_texts(replaced)
         super().__init__({key: forms[-1] for key, forms in self._said.texts.items()} | own)
         self._forms = {key: self._said.texts[key] for key in SINGULARS if key not in own}
@@ -53,6 +61,10 @@ class Wording(dict[str, str]):
         if key in self._forms:
             text = self._forms[key][self._said.form(values[SINGULARS[key][0]])]
         return text.format(**{name: self.write(value) for name, value in values.items()})
+
+    def own(self, text: str) -> str:
+        """Return what the study says in this language, or as it was written where that is not translated."""
+        return self._translations.get(text, text)
 
     def write(self, value: Any) -> str:
         """Return a number as the language writes it, and anything else as it is."""

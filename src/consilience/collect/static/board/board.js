@@ -52,7 +52,7 @@ export class Board {
 
   /** Name of a group, or its number. */
   title(group) {
-    return group.name || this.text("group", { number: this.groups.indexOf(group) + 1 });
+    return this.data.called[group.id] || group.name || this.text("group", { number: this.groups.indexOf(group) + 1 });
   }
 
   group(id) {
