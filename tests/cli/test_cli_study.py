@@ -80,6 +80,25 @@ def test_a_study_is_made_with_its_settings(run, cards, tmp_path, store):
     assert found["join"] == f"/join/{study.join_token}"
 
 
+def test_a_study_in_several_languages(run, fails, created, store, tmp_path):
+    file = tmp_path / "said.json"
+    file.write_text('{"de": {"texts": {"start": "Los"}, "study": {"Fruit": "Obst"}}, "ar": {"study": {}}}')
+    number = created("--also-in", "de", "--also-in", "ar", "--translations", "said.json")
+    settings = store().study(number).settings
+    assert settings.offered == ("en", "de", "ar")
+    assert (settings.texts_in, settings.translations) == ({"de": {"start": "Los"}}, {"de": {"Fruit": "Obst"}})
+
+    def wrong(said, *options):
+        file.write_text(said)
+        return fails("study", "create", "cards.csv", "--title", "x", "--translations", "said.json", *options)
+
+    assert wrong("[]") == "said.json must hold a JSON object: 'texts' and 'study' by language."
+    assert wrong('{"de": {"x": {}}}') == "said.json must hold 'texts', 'study', or both for 'de'."
+    assert wrong('{"de": {"study": {"a": 1}}}') == "said.json must hold an object of texts as 'study' of 'de'."
+    assert "There is no text 'strat'" in wrong('{"de": {"texts": {"strat": "Los"}}}')
+    assert "There are no pages in the language 'xx'" in wrong("{}", "--also-in", "xx")
+
+
 def test_a_closed_sort_has_random_subsets(run, created, store):
     number = created("--kind", "closed", "--category", "Sweet", "--category", "Salty", "--size", 2)
     settings = store().study(number).settings

@@ -37,6 +37,13 @@ db_option = click.option(
 texts_option = click.option(
     "--texts", type=FILE, metavar="FILE", help="JSON object of sentences that people read, by their keys."
 )
+translations_option = click.option(
+    "--translations",
+    type=FILE,
+    metavar="FILE",
+    help="JSON object: by language of --also-in, 'texts' as for --texts, and 'study': what the study says (title, "
+    "instructions, questions, cards) by what was written.",
+)
 
 
 @click.group(
@@ -113,6 +120,7 @@ def _option(name: str, kind: kinds.Setting, default: Any) -> Callable[[Any], Any
 @click.option("--title", required=True, help="Title of the study.")
 @setting_options(OF_SORTS, {"kind": "open", "board": "piles"} | vars(StudySettings()))
 @texts_option
+@translations_option
 @click.option(
     "--practice",
     type=FILE,
@@ -179,6 +187,7 @@ def create(
 @click.option("--questions", "n_questions", type=WholeNumber(1, 1000), help="Questions.  [default: 8 for each cluster]")
 @setting_options(OF_JUDGES, {})
 @texts_option
+@translations_option
 @click.option("--open", "opened", is_flag=True, help="Open the study at once.")
 @db_option
 @json_option

@@ -43,9 +43,10 @@ def pictures_in(folder: Path) -> dict[str, bytes]:
 
 
 def read_texts(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings in which the files of instructions and texts are replaced by what they hold."""
+    """Return settings in which the files of instructions, texts and translations are replaced by what they hold."""
     readers = {"instructions": _text, "texts": _texts}
-    return {name: readers[name](value) if name in readers else value for name, value in settings.items()}
+    found = {name: readers[name](value) if name in readers else value for name, value in settings.items()}
+    return found | _translations(settings["translations"]) if "translations" in settings else found
 
 
 def read_training(options: Mapping[str, Any], images: Path | None) -> tuple[Any, list[Any]]:
@@ -87,13 +88,34 @@ def _text(path: Path) -> str:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    from consilience.collect.settings.texts import texts_of
+    from consilience.collect.settings.texts import own_texts
 
+    found = _json_object(path, "sentences by their keys")
+    own_texts(found)  # which names the key or the sentence at fault
+    return found
+
+
+def _translations(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the settings that a file of translations says; the store checks them."""
+    found = _json_object(path, "'texts' and 'study' by language")
+    parts = {"texts": "texts_in", "study": "translations"}
+    for language, said in found.items():
+        if not isinstance(said, dict) or not said.keys() <= parts.keys():
+            raise InputError(f"{path} must hold 'texts', 'study', or both for {language!r}.")
+        for part, sentences in said.items():
+            if not isinstance(sentences, dict) or not all(isinstance(one, str) for one in sentences.values()):
+                raise InputError(f"{path} must hold an object of texts as {part!r} of {language!r}.")
+    return {
+        setting: {language: said[part] for language, said in found.items() if part in said}
+        for part, setting in parts.items()
+    }
+
+
+def _json_object(path: Path, of: str) -> dict[str, Any]:
     try:
         found = json.loads(_text(path))
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}.") from error
     if not isinstance(found, dict):
-        raise InputError(f"{path} must hold a JSON object: sentences by their keys.")
-    texts_of(found)  # which names the key or the sentence at fault
+        raise InputError(f"{path} must hold a JSON object: {of}.")
     return found
