@@ -8,7 +8,8 @@ import pytest
 import consilience.collect
 from consilience.collect.settings.languages import direction_of
 from consilience.collect.settings.sentences import TEXTS
-from consilience.collect.settings.texts import MOST_LETTERS, placeholders, texts_of
+from consilience.collect.settings.texts import MOST_LETTERS, own_texts, placeholders
+from consilience.collect.wording.wording import Wording
 from consilience.errors import InputError
 
 FOLDER = Path(consilience.collect.__file__).parent
@@ -17,10 +18,10 @@ SOURCES = [path for pattern in PATTERNS for path in FOLDER.glob(pattern)]
 
 
 def test_texts_of_a_study_replace_english_ones_and_empty_ones_do_not():
-    found = texts_of({"start": " Los! ", "undo": "", "group": "Gruppe {number}"})
+    found = Wording("en", {"start": " Los! ", "undo": "", "group": "Gruppe {number}"})
     assert found["start"] == "Los!"
     assert found["undo"] == TEXTS["undo"]
-    assert found["group"].format(number=3) == "Gruppe 3"
+    assert found.fill("group", number=3) == "Gruppe 3"
     assert set(found) == set(TEXTS)
 
 
@@ -40,7 +41,7 @@ def test_texts_of_a_study_replace_english_ones_and_empty_ones_do_not():
 )
 def test_a_text_that_does_not_work_is_refused(texts, sentence):
     with pytest.raises(InputError, match=re.escape(sentence)):
-        texts_of(texts)
+        own_texts(texts)
 
 
 def test_texts_can_be_formatted_without_markup():
@@ -72,7 +73,7 @@ def test_direction_follows_the_language(language, direction):
 
 
 def test_who_replaced_the_text_for_a_mouse_alone_gets_it_for_touch_too():
-    assert texts_of({"how_piles": "Hier entlang."})["how_piles_touch"] == "Hier entlang."
-    both = texts_of({"how_piles": "Klicken.", "how_piles_touch": "Tippen."})
+    assert own_texts({"how_piles": "Hier entlang."})["how_piles_touch"] == "Hier entlang."
+    both = own_texts({"how_piles": "Klicken.", "how_piles_touch": "Tippen."})
     assert (both["how_piles"], both["how_piles_touch"]) == ("Klicken.", "Tippen.")
-    assert texts_of()["how_piles_touch"] == TEXTS["how_piles_touch"]
+    assert own_texts() == {}

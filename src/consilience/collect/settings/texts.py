@@ -75,16 +75,3 @@ def require_same_words(key: str, text: str) -> None:
     if placeholders(text) != placeholders(TEXTS[key]):
         wanted = ", ".join(f"{{{name}}}" for name in sorted(placeholders(TEXTS[key]))) or "none"
         raise InputError(f"The words in braces of the text {key!r} must be {wanted}. Got {text!r} instead.")
-
-
-def texts_of(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """Return all texts by key, in English, with those that a study replaces; see `own_texts`.
-
-    Examples
-    --------
-    >>> texts_of({"start": "Los"})["start"]
-    'Los'
-    >>> texts_of()["progress"]
-    'Set {number} of {total}'
-    """
-    return {**TEXTS, **own_texts(replaced)}
