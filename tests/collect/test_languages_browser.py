@@ -96,6 +96,10 @@ def test_from_consent_to_the_code_by_the_keyboard(page, sqlite_store, language, 
     [person] = sqlite_store.participants(study.id)
     assert person.language == language
     assert sqlite_store.assignments(study.id)[0].state == "submitted"
+    press(page, page.locator(".languages summary"))
+    require_legible(page)
+    press(page, page.get_by_role("button", name="Deutsch"))
+    page.get_by_role("heading", name="Vielen Dank!").wait_for()
 
 
 def test_scripts_speak_in_the_plural_of_the_language(page, sqlite_store):

@@ -29,12 +29,9 @@ class FieldsError(InputError):
 class BoardError(InputError):
     """A board cannot be changed, or handed in, as it is.
 
-    Attributes
-    ----------
-    text : str
-        Key of the sentence that says it to participants, in `consilience.collect.settings.sentences`.
-    words : dict
-        Its words in braces: numbers, or lists of names, where a number stands for the group or card at this place.
+    text : key of the sentence that says it to participants, in `consilience.collect.settings.sentences`.
+    words : its words in braces: numbers, or lists of names, where a number stands for the group or card at this
+        place.
     """
 
     def __init__(self, sentence: str, text: str, **words: int | Sequence[str | int]) -> None:

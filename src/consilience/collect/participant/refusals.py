@@ -31,12 +31,7 @@ def is_of_participants(request: Request) -> bool:
 def refuse_participant(request: Request, refused: RefusedError, error: Exception | None = None) -> Response:
     """Return the answer to a refused request of a participant: JSON to scripts, a page to people.
 
-    Parameters
-    ----------
-    request : Request
-    refused : RefusedError
-    error : Exception, optional
-        What led to it.
+    error : what led to it.
     """
     headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
     study, language = (unknown_study(), "") if refused.status in WITHOUT_STORE else _asker(request)

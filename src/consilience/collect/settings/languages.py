@@ -71,12 +71,8 @@ def name_language(language: str) -> str:
 def choose_language(accepted: str, offered: Sequence[str]) -> str:
     """Return the one of some languages that a browser likes best; the first if it likes none.
 
-    Parameters
-    ----------
-    accepted : str
-        The header ``Accept-Language``.
-    offered : sequence of str
-        Tags, the usual one first.
+    accepted : the header ``Accept-Language``.
+    offered : tags, the usual one first.
 
     Examples
     --------

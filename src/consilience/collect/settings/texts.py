@@ -36,16 +36,10 @@ def placeholders(text: str) -> set[str]:
 def own_texts(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return the texts that a study replaces, by key, as pages show them.
 
-    Parameters
-    ----------
-    replaced : mapping of str to str, optional
-        The study's own texts, by key. An empty text replaces nothing; a text for a mouse stands for that for touch,
-        too, if there is none. One text stands for all numbers.
+    replaced : the study's own texts, by key. An empty text replaces nothing; a text for a mouse stands for that for
+        touch, too, if there is none. One text stands for all numbers.
 
-    Raises
-    ------
-    InputError
-        A key is unknown, a text is too long, or its words in braces are not those of the English text.
+    Raises InputError: a key is unknown, a text is too long, or its words in braces are not those of the English text.
 
     Examples
     --------
@@ -67,10 +61,7 @@ def own_texts(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
 def require_same_words(key: str, text: str) -> None:
     """Refuse a text whose words in braces are not those of the English one.
 
-    Raises
-    ------
-    InputError
-        They are not.
+    Raises InputError: they are not.
     """
     if placeholders(text) != placeholders(TEXTS[key]):
         wanted = ", ".join(f"{{{name}}}" for name in sorted(placeholders(TEXTS[key]))) or "none"

@@ -11,11 +11,7 @@ from consilience.collect.settings.panel import MOMENTS
 def list_written(study: Study, items: Iterable[Item]) -> dict[str, list[str]]:
     """Return what was written, each once, by what it belongs to.
 
-    Parameters
-    ----------
-    study : Study
-    items : iterable of Item
-        Its cards.
+    items : the cards of the study.
     """
     settings = study.settings
     asked = [one for moment in MOMENTS for one in settings.panel.questions(moment)]

@@ -73,8 +73,6 @@ class People(Database):
 
         Raises
         ------
-        NotFoundError
-            There is no such participant.
         InputError
             The study is not in this language.
         """

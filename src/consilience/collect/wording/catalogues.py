@@ -30,12 +30,8 @@ EXACT = 200
 class Translation:
     """All texts in one language.
 
-    Attributes
-    ----------
-    texts : dict of tuple of str
-        By key; several for those that depend on a number, one of which `form` chooses.
-    plural : str
-        Expression of C that gives which text is for a number ``n``.
+    texts : by key; several for those that depend on a number, one of which `form` chooses.
+    plural : expression of C that gives which text is for a number ``n``.
     """
 
     texts: Mapping[str, tuple[str, ...]]

@@ -18,21 +18,11 @@ if TYPE_CHECKING:
 class Wording(dict[str, str]):
     """All sentences that a participant reads, by key; those that hold words in braces are filled by `fill`.
 
-    Parameters
-    ----------
-    language : str
-        A tag, such as ``pt-BR``; where there is no catalogue of it, sentences are English.
-    replaced : mapping of str to str, optional
-        The study's own sentences in this language; see `consilience.collect.settings.texts.own_texts`.
-    translations : mapping of str to str, optional
-        What the study itself says, such as its title, a question or a card, in this language.
+    language : a tag, such as ``pt-BR``; where there is no catalogue of it, sentences are English.
+    replaced : the study's own sentences in this language; see `consilience.collect.settings.texts.own_texts`.
+    translations : what the study itself says, such as its title, a question or a card, in this language.
 
-    Attributes
-    ----------
-    language : str
-    direction : {"ltr", "rtl"}
-    name : str
-        What speakers of the language call it.
+    Beside them it has the ``direction`` of writing, "ltr" or "rtl", and the ``name`` by which its speakers call it.
 
     Examples
     --------
