@@ -17,6 +17,7 @@ PANEL = Panel(
     keep_days=30,
 )
 QUICK = ("ar", 390)
+LOOKED_AT = ("consent", "questions", "board", "end")  # in the quick one, with axe
 LOOKS = [(language, width) for language in ("en", "de", "ar", "ja") for width in (390, 1440)]
 CUT = """() => [...document.querySelectorAll("button, summary, h1, h2, label, legend, .facts span, p, a")]
     .filter((one) => one.offsetWidth > 1 && !one.closest(".unseen"))
@@ -89,7 +90,8 @@ def test_from_consent_to_the_code_by_the_keyboard(page, sqlite_store, language, 
     page.goto(f"/join/{study.join_token}")
     shown = []
     for name in go_through(page, Wording(language)):
-        require_legible(page)
+        if (language, width) != QUICK or name in LOOKED_AT:
+            require_legible(page)
         assert page.locator("html").get_attribute("lang") == language
         shown.append(name)
     assert len(shown) == 7
@@ -97,7 +99,7 @@ def test_from_consent_to_the_code_by_the_keyboard(page, sqlite_store, language, 
     assert person.language == language
     assert sqlite_store.assignments(study.id)[0].state == "submitted"
     press(page, page.locator(".languages summary"))
-    require_legible(page)
+    assert page.evaluate(CUT) == []
     press(page, page.get_by_role("button", name="Deutsch"))
     page.get_by_role("heading", name="Vielen Dank!").wait_for()
 
