@@ -154,16 +154,18 @@ def test_a_study_of_today_stays_english_without_a_menu(visit, sqlite_store):
 
 
 def test_the_browser_picks_and_the_participant_changes(visit, sqlite_store):
-    study = begun(sqlite_store, CARDS, languages=("de", "ar"))
+    study = begun(sqlite_store, CARDS, languages=("de", "ar"), instructions="Sort them.")
     browser = come(visit, study, "de-CH,en;q=0.5")
     page = browser.get("/sort").text
     assert '<html lang="de" dir="ltr">' in page
+    assert '<div class="instructions" dir="auto" lang="en">\n<p>Sort them.</p>' in page  # as it was written
     assert "<summary>Sprache: Deutsch</summary>" in page
     assert re.findall(r'name="language" value="(\w+)"', page) == ["en", "de", "ar"]
     browser.post("/sort/begin")
     assert browser.post("/sort/language", data={"language": "ar"}).headers["location"] == "/sort"
     page = browser.get("/sort").text
     assert '<html lang="ar" dir="rtl">' in page
+    assert page.count('<span class="card-text" dir="auto" lang="en">') == len(CARDS)
     assert "لم تُصنَّف بعد" in page
     refused = browser.post("/sort/language", data={"language": "fr"})
     assert (refused.status_code, heading(refused.text)) == (422, "تعذّر قبول هذا")
@@ -364,7 +366,7 @@ def test_what_the_study_says_is_translated_too(admin, visit, sqlite_store):
     page = browser.get("/sort").text
     data = json.loads(re.search(r'id="board-data">(.*?)</script>', page, re.S)[1])
     assert data["called"] == {"c1": "Hauptgänge", "c2": "Sweets"}
-    assert sorted(card["text"] for card in data["cards"]) == ["Eis", "Suppe"]
+    assert sorted((card["text"], card["language"]) for card in data["cards"]) == [("Eis", ""), ("Suppe", "")]
     given = sqlite_store.assignments(study.id)[0]
     browser.post("/sort/move", data={"assignment": given.id, "items": ["0", "1"], "group": "c1"})
     browser.post("/sort/submit", data={"assignment": given.id})

@@ -44,6 +44,8 @@ class PageCard:
         What the card means, for those who ask.
     required : bool
         Whether it must be sorted.
+    language : str
+        That of the text, empty if it is that of the page.
     """
 
     number: int
@@ -53,6 +55,7 @@ class PageCard:
     alt: str = ""
     description: str = ""
     required: bool = False
+    language: str = ""
 
 
 @cache
@@ -78,7 +81,8 @@ def wording_of(study: Any, language: str | None = None) -> Wording:
     """Return the sentences of a study in one of its languages, by default the first."""
     language = language or study.settings.language
     settings = study.settings
-    found = Wording(language, settings.texts_for(language), settings.translations.get(language))
+    own = settings.texts_for(language), settings.translations.get(language), settings.language
+    found = Wording(language, *own)
     found.direction = settings.direction_in(language)
     return found
 

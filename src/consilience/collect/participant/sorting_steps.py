@@ -75,11 +75,13 @@ def board_of(visit: Visit, assignment: Assignment) -> dict[str, Any]:
 
 def card_of(visit: Visit, item: Item) -> pages.PageCard:
     """Return a card as pages show it."""
-    study, own = visit.study, visit.wording.own
+    study, own, language = visit.study, visit.wording.own, visit.wording.foreign_language(item.text)
     place = f"/pictures/{study.id}/{item.picture}" if item.picture else None
     required = item.name in study.settings.required_cards
     small = f"{place}/small" if place else None
-    return pages.PageCard(item.number, own(item.text), place, small, own(item.alt), own(item.description), required)
+    return pages.PageCard(
+        item.number, own(item.text), place, small, own(item.alt), own(item.description), required, language
+    )
 
 
 def place_of(visit: Visit, assignment: Assignment) -> tuple[int, int]:

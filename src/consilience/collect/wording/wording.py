@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache, reduce
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from consilience.collect.settings.languages import catalogue_for, direction_of, name_language
 from consilience.collect.settings.sentences import SINGULARS
 from consilience.collect.settings.texts import own_texts
@@ -21,6 +23,7 @@ class Wording(dict[str, str]):
     language : a tag, such as ``pt-BR``; where there is no catalogue of it, sentences are English.
     replaced : the study's own sentences in this language; see `consilience.collect.settings.texts.own_texts`.
     translations : what the study itself says, such as its title, a question or a card, in this language.
+    written_in : the language in which the study says what is not translated; by default this one.
 
     Beside them it has the ``direction`` of writing, "ltr" or "rtl", and the ``name`` by which its speakers call it.
 
@@ -37,10 +40,11 @@ class Wording(dict[str, str]):
         language: str,
         replaced: Mapping[str, Any] | None = None,
         translations: Mapping[str, str] | None = None,
+        written_in: str = "",
     ) -> None:
         self.language, self.direction, self.name = language, direction_of(language), name_language(language)
         self._said = translation_of(catalogue_for(language))
-        self._translations = translations or {}
+        self._translations, self._written_in = translations or {}, written_in or language
         own = own_texts(replaced)
         super().__init__({key: forms[-1] for key, forms in self._said.texts.items()} | own)
         self._forms = {key: self._said.texts[key] for key in SINGULARS if key not in own}
@@ -55,6 +59,16 @@ class Wording(dict[str, str]):
     def own(self, text: str) -> str:
         """Return what the study says in this language, or as it was written where that is not translated."""
         return self._translations.get(text, text)
+
+    def foreign_language(self, text: str) -> str:
+        """Return the language in which `own` says a text, empty if it is that of the page."""
+        is_own = text in self._translations or self._written_in == self.language
+        return "" if is_own else self._written_in
+
+    def mark(self, text: str) -> Markup:
+        """Return the attribute of a tag around such a text, which names its language where that is another."""
+        language = self.foreign_language(text)
+        return Markup(' lang="{}"').format(language) if language else Markup()
 
     def write(self, value: Any) -> str:
         """Return a number as the language writes it, and anything else as it is."""

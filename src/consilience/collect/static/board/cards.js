@@ -24,6 +24,7 @@ function makeCard(element, card, texts) {
   } else image.remove();
   if (card.text || !address) text.replaceChildren(...words(card.text || card.label));
   else text.remove();
+  if (card.language) text.lang = card.language;
   element.classList.toggle("pictured", Boolean(address));
   const long = card.text.length > LONG;
   element.classList.toggle("long", long || Boolean(card.description));
