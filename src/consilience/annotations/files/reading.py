@@ -97,7 +97,7 @@ def read_annotations(
       several for an item and annotator, or none
     - a table of items × annotators, or annotators × items, blank = missing: `Groupings`, or `Labels` with
       ``kind="labels"``
-    - exports of many tools; :doc:`/annotations` lists them
+    - exports of many tools; :doc:`/formats` lists them
 
     Columns may have other names (card, question, task, …; participant, worker, rater, …; category, pile, …; answer,
     …), in any order and case, and there may be more of them. The attribute `reading` of the result says how the file
