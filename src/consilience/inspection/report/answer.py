@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from consilience.analysis.certainty import Certainty
 from consilience.analysis.group_names import next_names
 from consilience.analysis.names import name_text, quantify
 from consilience.analysis.votes import doubtful_first
@@ -23,6 +24,7 @@ from consilience.inspection.report.tables import percent
 from consilience.inspection.report.votes_sections import count_votes
 
 RELIABLE = 0.5  # of the way from chance to certainty that the lower end of the interval must go
+OUTER = 0.05  # share of the draws with the fewest clusters, and with the most, that is left out of their range
 DOUBTED = 0.8  # share of the draws in which an item stays in its cluster, below which it is marked
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who labelled an item, below which it is in doubt
@@ -52,8 +54,18 @@ def _trust(subject: Subject) -> str:
     if certainty_sections.beyond_chance(found) < certainty_sections.LITTLE:
         return f"That is little more than by chance: do not rely on single {words.items}, or ask more people."
     if (found.low - found.chance) / (1 - found.chance) >= RELIABLE:
-        return f"You can rely on these {subject.clusters.nouns}."
+        few, many = (1, 1) if subject.clusters.is_named else _range_numbers(found)
+        if few == many:
+            return f"You can rely on these {subject.clusters.nouns}."
+        number = f"{few} to {many} would come out"
+        return f"You can rely on what belongs together, and less on the number of clusters: {number}."
     return f"Rely on the broad lines, and not on single {words.items} without a second look."
+
+
+def _range_numbers(found: Certainty) -> tuple[int, int]:
+    """Return the smallest and largest number of clusters that come out, without the outer twentieths of the draws."""
+    reached = found.n_clusters["share"].sort_index().cumsum()
+    return int((reached >= OUTER - 1e-9).idxmax()), int((reached >= 1 - OUTER - 1e-9).idxmax())
 
 
 def cautions(subject: Subject) -> list[str]:

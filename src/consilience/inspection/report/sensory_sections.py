@@ -124,7 +124,7 @@ def segments_in_short(subject: Subject) -> list[str]:
     if found is None or found.tests.empty:
         return []
     if found.n_segments < 2:
-        return [f"Nothing shows that the {words.annotators} are more than one panel."]
+        return [f"Nothing shows that there are {words.annotators} of two kinds, who sort differently."]
     sizes = join_names([f"{size:,}" for size in found.segments["n_annotators"]])
     return [
         f"The {words.annotators} are not one panel: segments of {sizes} sort differently, and the clusters are a "

@@ -91,7 +91,7 @@ def _table(subject: Subject, found: Separation) -> ReportTable:
     with_letters = "" if found.letters is None else f"{words.Items} that share a letter are not separated. "
     return ReportTable(
         "separated",
-        f"{words.Items} that are not told apart",
+        f"Pairs of {words.items} that are not shown to differ",
         [
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), "text"),
