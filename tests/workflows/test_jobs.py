@@ -161,6 +161,7 @@ def test_every_option_of_fit_is_a_field_of_its_request():
         "leave_out",
         "people",
         "where",
+        "given_groups",
         "names",
         "seconds",
         "seed",

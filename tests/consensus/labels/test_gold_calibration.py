@@ -5,6 +5,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import softmax
 
@@ -186,7 +187,7 @@ def test_right_gold_is_not_named(number):
 def test_only_the_first_of_many_contradictions_are_named():
     gold = gold_items(100)
     contradicted = replace(gold, known=(gold.scores.argmax(1) + (np.arange(100) < 25)) % N_CLASSES)
-    names = np.array([f"item {number}" for number in range(100)])
+    names = pd.Index([f"item {number}" for number in range(100)])
     sharp = replace(contradicted, scores=3 * gold.scores)
     (note,) = core.note_contradictions(sharp, 1.0, names)
     assert ", and " in note

@@ -146,7 +146,7 @@ def test_the_answer_is_the_best_of_all_partitions(seeds):
 def test_every_partition_is_listed_once(n_items, bell):
     """As many as Bell's number, all different, and each new cluster has the next number."""
     seen = np.zeros(0, dtype=np.int64)
-    for codes in core.all_partitions(n_items, 100_000):
+    for codes in search.all_partitions(n_items, 100_000):
         highest = np.maximum.accumulate(codes, axis=1)
         assert (codes[:, 0] == 0).all()
         assert (codes[:, 1:] <= highest[:, :-1] + 1).all()
