@@ -8,7 +8,7 @@ pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is no
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.collect.boards.board_server import Sort
-from tests.collect.boards.browsing import card, focused, let_forms_come, looks, pictures, settled, texts
+from tests.collect.boards.browsing import card, let_forms_come, looks, pictures, settled, texts
 from tests.quick_cases import some_quick
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
