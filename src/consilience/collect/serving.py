@@ -200,7 +200,7 @@ def set_cookie(request: Request, answer: Response, name: str, value: str, *, sec
 def refusal(request: Request, refused: RefusedError) -> Response:
     """Return the answer to a refused request: JSON to scripts, a page to people."""
     headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
-    if refused.status == 401 and request.url.path.startswith("/api/"):
+    if refused.status == 401 and request.scope["path"].startswith("/api/"):
         headers["WWW-Authenticate"] = "Bearer"
     if wants_json(request):
         return JSONResponse({"error": refused.sentence}, refused.status, headers)
@@ -214,7 +214,7 @@ def refusal(request: Request, refused: RefusedError) -> Response:
 
 def wants_json(request: Request) -> bool:
     """Whether a request is sent by a script."""
-    path = request.url.path
+    path = request.scope["path"]
     return (
         path.startswith(("/api/", "/sort/changes", "/sort/state"))
         or path.endswith(("/progress", "/dashboard/findings", "/dashboard/people"))

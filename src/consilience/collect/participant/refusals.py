@@ -25,7 +25,7 @@ WITHOUT_STORE = (429, 500)  # answered although the store may be busy, or be wha
 
 def is_of_participants(request: Request) -> bool:
     """Whether a request is one of a participant's pages and scripts."""
-    return request.url.path.startswith(PLACES)
+    return request.scope["path"].startswith(PLACES)
 
 
 def refuse_participant(request: Request, refused: RefusedError, error: Exception | None = None) -> Response:
@@ -60,7 +60,7 @@ def _sentence(request: Request, refused: RefusedError, error: Exception | None, 
     if isinstance(error, BoardError):
         return say_board_error(error, wording)
     if refused.status == 429:
-        return wording["wait_join_text" if request.url.path.startswith("/join/") else "wait_text"]
+        return wording["wait_join_text" if request.scope["path"].startswith("/join/") else "wait_text"]
     if refused.text:
         return wording.fill(refused.text, **refused.words)
     if catalogue_for(wording.language) == ENGLISH:
