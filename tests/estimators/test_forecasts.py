@@ -121,20 +121,29 @@ def test_crowdclustering_keeps_groupings_and_not_their_pairs(sorts):
     assert isinstance(model._given, Groupings)
 
 
-@pytest.mark.slow
-def test_people_who_make_more_groups_than_there_are_clusters_are_noted():
+@pytest.fixture(scope="module")
+def eighths():
     truth = np.arange(40) % 8
-    crowd = simulate_crowd(truth, n_annotators=12, items_each=40, accuracy=0.95, random_state=0)
-    note = "People made 8.0 groups on average, of items that are in 2.0 clusters."
-    for model in (SubsetFusion(2, refine=False, random_state=0), PartitionLabelModel(n_clusters=2, random_state=0)):
-        found = model.fit(None, crowd) if isinstance(model, PartitionLabelModel) else model.fit(crowd)
-        assert [text for text in found.notes_ if "groups on average" in text and "for more" in text]
-    assert on_number_of_clusters(crowd, truth[crowd.items.astype(int)]) == []
-    (found,) = on_number_of_clusters(crowd, truth[crowd.items.astype(int)] % 2)
-    assert found.startswith(note)
+    return simulate_crowd(truth, n_annotators=12, items_each=40, accuracy=0.95, random_state=0), truth
+
+
+def test_people_who_make_many_more_or_fewer_groups_than_there_are_clusters_are_noted(eighths):
+    crowd, truth = eighths
+    truth = truth[crowd.items.astype(int)]
+    assert on_number_of_clusters(crowd, truth) == []
+    (found,) = on_number_of_clusters(crowd, truth % 2)
+    assert found.startswith("People made 8.0 groups on average, of items that are in 2.0 clusters.")
+    assert "for more" in found
     (found,) = on_number_of_clusters(crowd, np.arange(40))
     assert "40.0 clusters" in found
     assert "for fewer" in found
+
+
+@pytest.mark.slow
+def test_the_note_on_groups_is_one_of_the_models(eighths):
+    for model in (SubsetFusion(2, refine=False, random_state=0), PartitionLabelModel(n_clusters=2, random_state=0)):
+        found = model.fit(None, eighths[0]) if isinstance(model, PartitionLabelModel) else model.fit(eighths[0])
+        assert [text for text in found.notes_ if "groups on average" in text and "for more" in text]
 
 
 def test_groups_are_counted_among_the_items_that_people_saw():

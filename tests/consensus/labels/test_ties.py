@@ -83,6 +83,12 @@ def test_exact_ties_are_undecided_and_told():
         assert "No class leads for 1 item; the first of the leading classes is told: Tom." in str(found)
 
 
+def test_an_item_that_nobody_labelled_is_no_tie():
+    said = [["a", "a", "a"], ["a", "a", "b"], ["b", "b", "b"], ["b", "b", "a"], ["a", "b", None], [None] * 3]
+    for model in (DawidSkene(), DawidSkene(prior=None), MajorityVote()):
+        assert model.fit(Labels.from_matrix(said)).undecided_.tolist() == [False] * 4 + [True, False]
+
+
 def test_what_is_tied_stays_tied_when_errors_are_shared():
     posterior = np.array([[0.45, 0.45 + 1e-9, 0.1], [0.1, 0.45, 0.45], [0.2, 0.3, 0.5]])
     mixed = np.array([[0.3, 0.4, 0.3], [0.5, 0.2, 0.3], [0.2, 0.3, 0.5]])
