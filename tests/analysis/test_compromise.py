@@ -43,7 +43,20 @@ def test_places_are_the_weighted_means_of_the_partial_scores(sorts):
 
 def test_weights_are_those_of_the_rv_coefficients(sorts):
     first = np.abs(np.linalg.eigh(rv_coefficients(sorts))[1][:, -1])
-    np.testing.assert_allclose(compromise_map(sorts).weights, first / first.sum(), atol=1e-12)
+    found = compromise_map(sorts)
+    np.testing.assert_allclose(found.weights, first / first.sum(), atol=1e-12)
+    rv = rv_coefficients(sorts).to_numpy()
+    assert found.mean_rv == pytest.approx(rv[np.triu_indices(6, 1)].mean())
+
+
+def test_coefficients_with_the_compromise_are_those_of_all_its_dimensions(sorts):
+    found = compromise_map(sorts, sheets(sorts.items, sorts.annotators), n_axes=9)
+    axes = int((found.shares > 0).sum())
+    scores, places = found.scores.to_numpy()[:, :axes], found.partial.to_numpy().reshape(9, 6, -1)[..., :axes]
+    whole = scores @ scores.T
+    for person, rv in enumerate(found.rv):
+        own = places[:, person] @ scores.T  # S_a, since F_a = S_a V Λ^(-1/2) and F = V Λ^(1/2), on the axes
+        assert rv == pytest.approx(np.trace(own @ whole) / np.sqrt(np.trace(own @ own) * np.trace(whole @ whole)))
 
 
 def test_the_same_sheet_of_everybody_is_the_compromise_but_for_a_turn(sorts):

@@ -48,7 +48,35 @@ def test_sheets_bring_it_to_everybody(model, sorts, read):
     sheets.columns = ["item", "annotator", "x", "y"]
     page = read(report(model, certainty=None, words="cards,participants", napping=sheets))
     found = compromise_map(sorts, sheets)
+    weights = page.file("compromise-weights.csv").set_index("annotator")
+    np.testing.assert_allclose(weights["weight"], found.weights[weights.index], atol=1e-4)
+    np.testing.assert_allclose(weights["rv"], found.rv[weights.index], atol=1e-4)
+    assert f"two participants is {found.mean_rv:.2f}" in page.root.text
+    assert "3 tables are weighted" in page.root.text
+    assert ["Sheets", "4, of 24 places"] in page.table("given")
     np.testing.assert_allclose(page.file("compromise.csv")["dimension_1"], found.scores["dimension_1"], atol=1e-4)
+
+
+def test_the_spread_is_in_the_plane_that_is_shown(model, sorts, read):
+    found = compromise_map(sorts)
+    around = (found.partial - found.scores.reindex(found.partial.index, level="item")).iloc[:, :2]
+    square = (around**2).sum(axis=1).mul(found.weights, level="annotator").groupby(level="item").sum()
+    page = read(report(model, certainty=None, words="wines,assessors"))
+    assert [row[-1] for row in page.table("compromise")[1:]] == [f"{each:.2f}" for each in np.sqrt(square[WINES])]
+
+
+def test_weights_are_said_to_be_of_the_groups_alone_where_there_are_sheets(sorts, read):
+    rng = np.random.default_rng(0)
+    whole = Groupings.from_matrix(rng.integers(3, size=(6, 8)), items=WINES)
+    sheets = pd.DataFrame([(item, who, *rng.random(2)) for who in whole.annotators for item in WINES])
+    sheets.columns = ["item", "annotator", "x", "y"]
+    model = SubsetFusion(n_clusters=3, random_state=0).fit(whole)
+    page = read(report(model, certainty=None, napping=sheets))
+    assert "Of the groups alone, the mean RV coefficient of two annotators is" in page.root.text
+    assert "Weights of sheets and groups together are in “The compromise of the panel”" in page.root.text
+    without = report(model, certainty=None, words="wines,assessors")
+    assert "the groups alone" not in without
+    assert 'id="compromise-weights-table"' not in without
 
 
 def test_sheets_need_groupings(sorts):

@@ -9,6 +9,7 @@ groups are marked, M. Cadoret, S. Lê & J. Pagès (2009), A factorial approach f
     w     first eigenvector of the RV coefficients of the S_a, scaled to sum 1
     S     Σ_a w_a S_a = V Λ Vᵀ
     F     V Λ^(1/2): the compromise,    F_a = S_a V Λ^(-1/2): the partial scores,    Σ_a w_a F_a = F
+    RV_a  tr(S_a S) / sqrt(tr(S_a²) tr(S²)): how similar annotator a is to the compromise
 
 Decided here
 ------------
@@ -34,6 +35,7 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.linalg import eigh
 
+from consilience.analysis.one_panel import mean_rv
 from consilience.analysis.rv import NEGLIGIBLE, ScalarProducts, scalar_products
 from consilience.annotations import Groupings
 from consilience.annotations.fit_arguments import as_groupings
@@ -63,6 +65,10 @@ class CompromiseMap:
         Part of each annotator in the compromise; they sum to 1.
     shares : Series
         Share of the variance of the compromise that each dimension shows.
+    rv : Series, indexed by annotator
+        RV coefficient of each annotator with the compromise; NaN for annotators who put all items together.
+    mean_rv : float
+        Mean RV coefficient of two annotators; 0 if none is known.
     left_out : Index
         Annotators who did not sort, or place, all items.
     """
@@ -71,6 +77,8 @@ class CompromiseMap:
     partial: pd.DataFrame
     weights: pd.Series
     shares: pd.Series
+    rv: pd.Series
+    mean_rv: float
     left_out: pd.Index
 
 
@@ -192,8 +200,10 @@ def _decompose(
 ) -> CompromiseMap:
     """Weigh the products, and return the compromise and the partial scores on its axes."""
     seen = np.ones(products.shape[:2], dtype=bool)
-    weights = ScalarProducts(products, seen).weights
-    values, vectors = eigh(np.tensordot(weights, products, 1))
+    tables = ScalarProducts(products, seen)
+    weights = tables.weights
+    compromise = np.tensordot(weights, products, 1)
+    values, vectors = eigh(compromise)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     upright = np.where(vectors[np.abs(vectors).round(9).argmax(0), np.arange(len(values))] < 0, -1.0, 1.0)
     used = min(n_axes, int((values > NEGLIGIBLE).sum()))
@@ -209,5 +219,7 @@ def _decompose(
         pd.DataFrame(partial.transpose(1, 0, 2).reshape(-1, n_axes), index, names),
         pd.Series(weights, annotators.rename(ANNOTATOR), name="weight"),
         pd.Series(shares, names, name="share"),
+        pd.Series(tables.with_matrix(compromise), annotators.rename(ANNOTATOR), name="rv"),
+        mean_rv(tables),
         left_out,
     )

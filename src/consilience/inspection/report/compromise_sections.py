@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.compromise import CompromiseMap
@@ -12,6 +13,7 @@ from consilience.analysis.names import join_names, name_text
 from consilience.inspection.plots.compromise import MOST_PARTIAL, draw_compromise
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report.annotators import cut
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.subject import Figure, Section, Subject
@@ -20,6 +22,8 @@ from consilience.inspection.report.tables import Column, ReportTable, download, 
 READABLE = 720  # CSS pixels that names of items need
 MOST_NAMED = 6  # people left out who are named
 PLACES = 4  # decimals of files
+DRAWN = 2  # dimensions
+HEADING = "The compromise of the panel"
 
 
 def section(subject: Subject) -> Section | None:
@@ -28,18 +32,29 @@ def section(subject: Subject) -> Section | None:
     if found is None:
         return None
     words = subject.words
-    what = "sheets and groups" if subject.napping is not None else "sorts"
-    sentences = [
-        f"The {what} of the {words.annotators}, each weighted by how far it agrees with the others (DISTATIS); the map "
-        "in “What belongs together” counts all alike.",
-    ]
+    sentences = [_say_what(subject, found)]
     if len(found.left_out):
         names = [name_text(name) for name in found.left_out[:MOST_NAMED]]
         left = len(found.left_out) - MOST_NAMED
         who = join_names([*names, *([f"{left:,} more"] if left > 0 else [])])
         sentences.append(f"Not in it, since they left out some {words.items}: {who}.")
-    return Section(
-        "compromise", "The compromise of the panel", sentences, [_map(subject, found), _table(subject, found)]
+    blocks: list[ReportTable | Figure] = [_map(subject, found), _table(subject, found)]
+    if subject.napping is not None or len(found.left_out):  # else “How alike the assessors sort” has them
+        blocks.append(_weights(subject, found))
+    return Section("compromise", HEADING, sentences, blocks)
+
+
+def _say_what(subject: Subject, found: CompromiseMap) -> str:
+    words = subject.words
+    if subject.napping is None:
+        return (
+            f"The sorts of the {words.annotators}, each weighted by how far it agrees with the others (DISTATIS); the "
+            "map in “What belongs together” counts all alike."
+        )
+    return (
+        f"{len(found.weights):,} tables are weighted by how far each agrees with the others (DISTATIS): each "
+        f"{words.annotator}'s sheet and groups, each divided by its first eigenvalue, added. The map in “What belongs "
+        "together” counts all alike, and does not use the sheets."
     )
 
 
@@ -65,7 +80,7 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
     words, clusters = subject.words, subject.clusters
     n_axes = found.scores.shape[1]
     each = found.partial.to_numpy().reshape(len(found.scores), -1, n_axes)
-    around = each - found.scores.to_numpy()[:, None]
+    around = (each - found.scores.to_numpy()[:, None])[..., :DRAWN]
     spread = np.sqrt((around**2).sum(2) @ found.weights.to_numpy())
     rows = [
         row(
@@ -89,8 +104,31 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
         rows,
         reading=(
             "In brackets: the share of the variance that a dimension shows. Spread: how far from its place the "
-            f"{words.annotators} would put the {words.item}, in the unit of the map (root of the weighted mean "
-            "square). The file has the partial scores."
+            f"{words.annotators} would put the {words.item} in the plane of the map, in its unit (root of the weighted "
+            "mean square). The file has the partial scores."
         ),
         download=download("partial-scores.csv", found.partial.round(PLACES).reset_index()),
+    )
+
+
+def _weights(subject: Subject, found: CompromiseMap) -> ReportTable:
+    words = subject.words
+    frame = pd.DataFrame({"weight": found.weights, "rv": found.rv}).sort_values(
+        "weight", ascending=False, kind="stable"
+    )
+    shown, gap = cut(frame)
+    of = "sheet and groups together" if subject.napping is not None else f"those who sorted all {words.items}"
+    order = "those of the highest weight first"
+    return ReportTable(
+        "compromise-weights",
+        f"The {words.annotators} in the compromise, {order}",
+        [Column(words.Annotator, "text"), Column("Weight"), Column("RV with the compromise")],
+        [row(name_cell(name), f"{weight:.1%}", number(rv)) for name, weight, rv in shown.itertuples(name=None)],
+        order=order,
+        reading=(
+            f"Of {of}: the mean RV coefficient of two {words.annotators} is {number(found.mean_rv)}. All weights sum "
+            "to 100%. RV coefficient: 1 for the same table; it is not corrected for chance."
+        ),
+        gap=gap,
+        download=download("compromise-weights.csv", frame.round(PLACES), "annotator"),
     )

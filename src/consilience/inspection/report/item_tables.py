@@ -37,8 +37,8 @@ SCORES = 40
 NAMES_OF_CLUSTER = 3
 
 
-def given_table(groupings: Groupings, features: pd.DataFrame | None) -> ReportTable:
-    """Return the table of how many annotations and features there are."""
+def given_table(groupings: Groupings, features: pd.DataFrame | None, sheets: pd.DataFrame | None = None) -> ReportTable:
+    """Return the table of how many annotations and features there are, and sheets, if items were placed on any."""
     words = current_words()
     summary = groupings.summary()
     several = groupings.n_groupings != groupings.n_annotators
@@ -55,6 +55,8 @@ def given_table(groupings: Groupings, features: pd.DataFrame | None) -> ReportTa
         (f"{words.Items} without annotations", f"{summary.n_unannotated_items:,}"),
         ("Features", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
     ]
+    if sheets is not None:
+        rows.insert(2, ("Sheets", f"{sheets['annotator'].nunique():,}, of {len(sheets):,} places"))
     return ReportTable(
         "given",
         "The annotations",

@@ -143,7 +143,7 @@ def _given_section(subject: Subject) -> ReportTable:
         return label_tables.given_table(subject.annotations, subject.features)
     if isinstance(subject.annotations, Pairs):
         return judge_tables.given_table(subject.annotations, subject.features)
-    return item_tables.given_table(subject.annotations, subject.features)
+    return item_tables.given_table(subject.annotations, subject.features, subject.napping)
 
 
 def _meaning(subject: Subject) -> Section:

@@ -23,6 +23,7 @@ from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report.annotators import cut
+from consilience.inspection.report.compromise_sections import HEADING as COMPROMISE
 from consilience.inspection.report.map_data import words_file
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
@@ -139,7 +140,8 @@ def panel_section(subject: Subject) -> Section | None:
     groupings, words, found = subject.groupings, subject.words, subject.segments
     products = ScalarProducts.of(SortTable.of(groupings))
     caption = (
-        f"The {words.annotators} by their RV coefficients, close to each other if they sort alike (DISTATIS). The "
+        f"The {words.annotators} by their RV coefficients{_of_groups(subject)}, close to each other if they sort alike "
+        "(DISTATIS). The "
         f"further to the right, the more {words.an_annotator} sorts like all others; the second dimension shows what "
         "divides them most."
     )
@@ -165,7 +167,8 @@ def panel_section(subject: Subject) -> Section | None:
 def _verdict(subject: Subject, found: PanelSegments) -> str:
     """Say whether the panel is one."""
     words = subject.words
-    mean = f"The mean RV coefficient of two {words.annotators} is {number(found.rv)}."
+    of = "The" if subject.napping is None else "Of the groups alone, the"
+    mean = f"{of} mean RV coefficient of two {words.annotators} is {number(found.rv)}."
     if found.tests.empty:
         return f"{mean} There are too few {words.annotators} who sort alike to look for segments."
     first = found.tests.iloc[0]
@@ -176,6 +179,11 @@ def _verdict(subject: Subject, found: PanelSegments) -> str:
     if found.n_segments > 1:
         return f"{mean} They are not one panel: {against}. The parts were tested in the same way."
     return f"{mean} Nothing shows that they are more than one panel: {against}."
+
+
+def _of_groups(subject: Subject) -> str:
+    """Say that sheets, if there are any, are not in a figure."""
+    return "" if subject.napping is None else ", of the groups alone"
 
 
 def _annotators_table(subject: Subject, products: ScalarProducts) -> ReportTable:
@@ -202,14 +210,20 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> ReportTable
     columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column("Weight in DISTATIS")]
     columns += [Column("RV with the compromise" + (f" = dimension 1 ({shares[0]:.0%})" if same else ""))]
     columns += [Column(f"Dimension {axis + 1} ({shares[axis]:.0%})") for axis in drawn]
+    elsewhere = ""
+    if subject.compromise is not None and subject.napping is not None:
+        elsewhere = f" Weights of sheets and groups together are in “{COMPROMISE}”."
+    elif subject.compromise is not None and len(subject.compromise.left_out):
+        elsewhere = f" Weights of those who sorted all {words.items} are in “{COMPROMISE}”."
     return ReportTable(
         "panel",
-        f"The {words.annotators} on the map, those of the highest weight first",
+        f"The {words.annotators} on the map{_of_groups(subject)}, those of the highest weight first",
         columns,
         rows,
         order="those of the highest weight first",
         reading=(
-            f"Weight: the part of the {words.annotator} in the compromise of DISTATIS; all weights sum to 100%. The "
+            f"Weight: the part of the {words.annotator} in the compromise of DISTATIS{_of_groups(subject)}; all "
+            f"weights sum to 100%.{elsewhere} The "
             f"{subject.clusters.nouns} and the map of the {words.items} do not use it. RV coefficient: 1 for the same "
             "groups; it is not corrected for chance, so it is above 0 for random groups, and the more so the more "
             f"groups there are: {words.an_annotator} at chance can have a high one. "
