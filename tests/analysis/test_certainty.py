@@ -152,6 +152,21 @@ def test_the_figures_follow_from_the_draws():
     assert found.n_clusters["share"].to_dict() == {n: numbers.count(n) / 7 for n in set(numbers)}
 
 
+def test_where_others_make_a_new_cluster_no_cluster_of_the_fit_is_named():
+    """Some draws part bags from accessories, and join pyjamas with underwear, so that only their number is left."""
+    hats, bags, vests, pyjamas = (
+        [f"{kind} {n}" for n in range(size)] for kind, size in (("hat", 6), ("bag", 3), ("vest", 4), ("pyjama", 3))
+    )
+    sorts = [[hats + bags, vests, pyjamas]] * 7 + [[hats, bags, vests + pyjamas]] * 6
+    fitted = SubsetFusion(n_clusters=3, random_state=0).fit(Groupings.from_lists(sorts))
+    items = certainty(fitted, n_draws=40, random_state=0).items
+    assert (items.loc[bags + pyjamas, "stays"] < 1).all()
+    assert items["cluster"].nunique() == 3
+    assert items.loc["bag 0", "cluster"] == items.loc["hat 0", "cluster"]
+    assert (items.loc[bags, "elsewhere"] == -1).all()
+    assert (items.loc[pyjamas, "elsewhere"] == items.loc["vest 0", "cluster"]).all()
+
+
 def test_repeated_pairs_and_chance_against_all_pairs():
     rng = np.random.default_rng(0)
     first, second = rng.integers(4, size=30), rng.integers(3, size=30)

@@ -56,6 +56,8 @@ def test_the_section_lists_doubtful_items_and_numbers(page, sorts):
     ]
     doubtful = found.items[stays < 0.9].sort_values("repeats", kind="stable")
     assert [row[0] for row in page.table("uncertain")[1:]] == doubtful.index.tolist()[:15]
+    new = doubtful["elsewhere"].to_numpy()[:15] == -1
+    assert [row[4] == "a cluster of their own" for row in page.table("uncertain")[1:]] == new.tolist()
     shares = {row[0].removesuffix(" (here)"): row[1] for row in page.table("numbers")[1:]}
     assert shares == {str(n): percent(share) for n, share in found.n_clusters["share"].items()}
     file = page.file("certainty.csv").set_index("item")

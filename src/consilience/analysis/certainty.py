@@ -76,7 +76,8 @@ class Certainty:
         ``cluster``, its number or class in the fit (-1 or None for items of none); ``repeats``, the expected share of
         its pairs with other items, together or apart, that another group repeats; ``stays``, the share of draws in
         which it is in the same cluster; ``elsewhere``, the cluster in which it is most often otherwise (-1 or None if
-        never, or if that is a cluster which the fit does not have). NaN for items of no cluster.
+        never, or if that is a cluster which the fit does not have). A cluster of a draw counts as one of the fit here
+        if it holds at least half of its items. NaN for items of no cluster.
     n_clusters : DataFrame, indexed by n_clusters
         ``share`` of draws with this number of clusters.
     annotators : DataFrame, one row for each annotator
@@ -377,12 +378,10 @@ def _table_of_items(
     repeats: Float[np.ndarray, " clustered"],
     draws: Int[np.ndarray, "draws clustered"],
 ) -> pd.DataFrame:
-    own, n_fitted = clusters.codes[clustered], len(clusters.index)
-    often = np.stack([(draws == k).sum(0) for k in range(n_fitted)], axis=1)
-    stays = often[np.arange(len(own)), own] / len(draws)
-    often[np.arange(len(own)), own] = 0
+    own = clusters.codes[clustered]
     elsewhere = np.full(len(names), MISSING)
-    elsewhere[clustered] = np.where(often.max(1) > 0, often.argmax(1), MISSING)
+    elsewhere[clustered] = _most_often_elsewhere(clusters, own, draws)
+    stays = (draws == own).mean(0)
     table = pd.DataFrame(index=names.rename("item"))
     table["cluster"] = clusters.names_of(clusters.codes)
     for name, values in (("repeats", repeats), ("stays", stays)):
@@ -391,6 +390,26 @@ def _table_of_items(
         table[name] = column
     table["elsewhere"] = clusters.names_of(elsewhere)
     return table
+
+
+def _most_often_elsewhere(
+    clusters: FoundClusters, own: Int[np.ndarray, " clustered"], draws: Int[np.ndarray, "draws clustered"]
+) -> Int[np.ndarray, " clustered"]:
+    """Return the cluster in which each item is most often when not in its own; -1 if never, or if it is a new one.
+
+    A new cluster of a draw may have the number of one of the fit, of which it holds nothing, as no other is left.
+    """
+    n_fitted = len(clusters.index)
+    often = np.zeros((len(own), n_fitted + 1), dtype=int)
+    sizes = np.bincount(own, minlength=n_fitted)
+    for draw in draws:
+        kept = np.bincount(own[draw == own], minlength=n_fitted)
+        holds = np.append((2 * kept >= sizes) | clusters.is_named, False)  # a class is a class without items, too
+        number = np.minimum(draw, n_fitted)
+        away = np.flatnonzero(draw != own)
+        often[away, np.where(holds[number], number, n_fitted)[away]] += 1
+    most = often.argmax(1)
+    return np.where((often.max(1, initial=0) > 0) & (most < n_fitted), most, MISSING)
 
 
 def repeated_pairs(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:

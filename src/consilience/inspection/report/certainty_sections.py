@@ -28,6 +28,7 @@ STAYS = 0.9  # share of draws from which an item is not in the list of doubtful 
 FEW_OF_MANY = 0.3  # mean share of the items that people sorted
 SMALL = 20  # people
 LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
+NEW = "a cluster of their own"
 COLUMNS = ["cluster", "repeats", "stays", "elsewhere"]
 READABLE = 720  # CSS pixels that names of items need
 
@@ -172,9 +173,13 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     for name, cluster, repeats, stays, elsewhere in shown[COLUMNS].itertuples(name=None):
         code = place.get(elsewhere)
         cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(repeats), percent(stays)]
-        cells += ["–" if code is None else cluster_cell(clusters, code)]
+        cells += [NEW if code is None else cluster_cell(clusters, code)]
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
+    of_their_own = (
+        f" {NEW.capitalize()}: others often make a cluster of such {words.items}, which is none of those here."
+    )
+    of_their_own = of_their_own if any(place.get(name) is None for name in shown["elsewhere"]) else ""
     left = len(worst) - len(rows)
     return ReportTable(
         "uncertain",
@@ -188,7 +193,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
             *([] if given is None else [Column("Labels given", "wide")]),
         ],
         rows,
-        reading=f"These {words.items} are worth another look, or more people.",
+        reading=f"These {words.items} are worth another look, or more people.{of_their_own}",
         more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
     )
 
