@@ -12,9 +12,10 @@ from consilience.analysis.cuts import CutJudge, Tree
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import AnnotationError, InputError
 from consilience.inference.memberships import Memberships
-from consilience.inspection import report, who_put_together
+from consilience.inspection import report, standard_names, who_put_together
 from consilience.inspection.report.best_cuts import _ranges
-from consilience.inspection.report.participants import Representatives
+from consilience.inspection.report.name_sections import items_table
+from consilience.inspection.report.participants import Representatives, representatives_table
 
 CARDS = ["cat", "dog", "cow", "owl", "emu", "hen", "cod", "eel", "ray"]
 
@@ -167,6 +168,20 @@ def test_representatives_stand_for_both_schools():
     assert (found.nearest[4:] == 1).all()
     # without oneself: everybody but the two chosen has 0.9 or 0.8; the chosen have 0.1 with each other
     assert found.agreement[0] == pytest.approx((3 * 0.9 + 3 * 0.1) / 6)
+
+
+def test_groups_of_a_representative_that_have_only_numbers_are_unnamed():
+    cells = pd.DataFrame({"Ann": ["G1", "G1", "birds", "G2"], "Bo": ["x", "x", "y", "y"]}, index=list("abcd"))
+    table = representatives_table(
+        Groupings.from_matrix(cells), np.ones((2, 2)), Representatives([0], [1.0], np.zeros(2, int))
+    )
+    assert {name for name, _ in table.rows[0][-1].pairs} == {"unnamed:", "birds:"}
+
+
+def test_a_name_that_one_person_gave_is_no_commonest_name():
+    cells = pd.DataFrame({f"p{p}": ["birds", "xyz"[p] * 4] for p in range(3)}, index=["owl", "stone"])
+    table = items_table(standard_names(Groupings.from_matrix(cells)))
+    assert {row[0].names[0]: row[1].names[0] for row in table.rows} == {"owl": "birds", "stone": "–"}
 
 
 def test_one_representative_is_enough_where_all_agree():

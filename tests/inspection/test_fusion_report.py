@@ -100,7 +100,7 @@ def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
     assert remarks == {"Lumper": "one group only", "Random": "probably sorted at random"}
     assert "1 of 9 annotators stands out: Lumper (one group only)." in fusion_page.root.text
     assert "1 of 9 annotators sorts at chance: " in fusion_page.root.text
-    assert "as theirs (Random). Probably sorted at random: Random; look at their groups." in fusion_page.root.text
+    assert "as theirs (Random). Probably sorted at random: Random, who is kept, and counts" in fusion_page.root.text
     assert "groupings" not in fusion_page.tables()
 
 
@@ -144,7 +144,7 @@ def test_group_names_by_hand():
     )
     groupings = Groupings.from_matrix(cells, missing=[None])
     found = cluster_names(groupings, np.array([0, 0, 1, -1]), 2)
-    table = {(k, name.casefold()): (half, any_) for k, name, half, any_ in found.itertuples(index=False)}
+    table = {(k, name.casefold()): (half, any_) for k, name, half, any_, _ in found.itertuples(index=False)}
     # cat: 2 of 3 items of the first, both of the second, the one item that the last sorted
     assert table[0, "cat"] == (3, 3)
     assert table[0, "pets"] == (1, 1)  # two of three

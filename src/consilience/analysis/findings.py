@@ -225,7 +225,8 @@ class Findings:
         """See `group_names.cluster_names`."""
         standard = self.standard_names if isinstance(self.annotations, Groupings) else None
         codes, n_clusters = self._numbered.codes, len(self._numbered.index)
-        return cluster_names(self.groupings, codes, n_clusters, above_half=True, standard=standard)
+        written = self.as_written if isinstance(self.as_written, Groupings) else self.groupings
+        return cluster_names(written, codes, n_clusters, above_half=True, standard=standard)
 
     @cached_property
     def group_words(self) -> GroupWords | None:

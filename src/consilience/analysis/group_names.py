@@ -12,7 +12,7 @@ from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.analysis.folding import is_name
-from consilience.analysis.names import HANGING, name_key, name_text
+from consilience.analysis.names import HANGING, as_text, name_key, name_text
 from consilience.analysis.standardisation import StandardNames, standard_names
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING
@@ -49,7 +49,8 @@ def cluster_names(
     -------
     DataFrame
         `cluster`; `name`, the standard name; `n_annotators` who call the cluster so; `n_for_any` who give the
-        name to any of its items. The most common names of each cluster come first.
+        name to any of its items; `n_wordings`, how many different names those who call the cluster so wrote. The most
+        common names of each cluster come first.
     """
     standard = standard_names(groupings) if standard is None else standard
     code = standard.code_of_group
@@ -72,12 +73,15 @@ def cluster_names(
             "cluster": cluster,
             "key": code[group],
             "annotator": groupings.annotator_of_group[group],
+            "written": np.array([as_text(groupings.group_names[each]) for each in group], dtype=object),
             "calls": 2 * common.data > either if above_half else 2 * common.data >= either,
         }
     )
     uses = uses[uses["key"] != MISSING]
     each = uses.groupby(["cluster", "key", "annotator"])["calls"].any()
     counts = each.groupby(level=["cluster", "key"]).agg(["sum", "size"]).reset_index()
+    written = uses[uses["calls"]].groupby(["cluster", "key"])["written"].nunique()
+    n_wordings = written.reindex(pd.MultiIndex.from_frame(counts[["cluster", "key"]]), fill_value=0)
     shown = np.array([name_text(name).rstrip(HANGING) for name in standard.names], dtype=object)
     found = pd.DataFrame(
         {
@@ -85,6 +89,7 @@ def cluster_names(
             "name": shown[counts["key"].to_numpy(dtype=int)],
             "n_annotators": counts["sum"].astype(int),
             "n_for_any": counts["size"].astype(int),
+            "n_wordings": n_wordings.to_numpy(dtype=int),
         }
     )
     order = ["cluster", "n_annotators", "n_for_any", "name"]

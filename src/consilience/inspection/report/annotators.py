@@ -310,7 +310,8 @@ WEIGHT = Quality(
     "Weight",
     number,
     "Weight: how far the annotator's groups follow the clusters, from 0 (random groups, or nearly all items in one "
-    "group) to 1 (keeps clusters whole and apart).",
+    "group) to 1 (keeps clusters whole and apart). It says how much the groups decided in the clusters, whose model "
+    "follows random groups little; the map, the matrix and the tree count all alike.",
 )
 SHARE = replace(
     WEIGHT,

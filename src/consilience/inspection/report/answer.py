@@ -86,7 +86,10 @@ def lists(subject: Subject) -> ClusterLists:
     reading = f"?: others would often put the {words.item} elsewhere."
     if subject.clusters.is_named:
         reading = f"Listed are {words.items} in doubt, with how many of their labels name the {noun}."
-    return ClusterLists(found, reading if any(remark for each in found for _, remark in each.items) else "")
+    readings = [reading] if any(remark for each in found for _, remark in each.items) else []
+    if any(" wordings, by " in each.about for each in found):
+        readings.append("Wordings: names that mean the same count as one; “Standard names” lists them.")
+    return ClusterLists(found, " ".join(readings))
 
 
 def _of_clusters(subject: Subject) -> list[ClusterList]:
@@ -105,7 +108,9 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         if called[code]:
             counts = subject.names[(subject.names["cluster"] == code) & (subject.names["name"] == called[code])]
             n_people = words.n_annotators(subject.annotations.n_annotators)
-            about.append(f"called so by {int(counts['n_annotators'].max()):,} of {n_people}")
+            n_wordings = int(counts["n_wordings"].max())
+            how = f", in {n_wordings:,} wordings," if n_wordings > 1 else ""
+            about.append(f"called so{how} by {int(counts['n_annotators'].max()):,} of {n_people}")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         other = f"or {others[code]}" if others[code] else ""
         found.append(_list_cluster(subject, title, code, other, about, names, len(mine) - len(shown)))

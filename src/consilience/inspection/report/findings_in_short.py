@@ -119,6 +119,8 @@ def _names_in_short(subject: Subject) -> list[str]:
     few, most = int(counts.min()), int(counts.max())
     of = f"{few:,}" if few == most else f"{few:,} to {most:,}"
     rest = f"each name is that of {of} of {words.n_annotators(subject.annotations.n_annotators)}"
+    if subject.names["n_wordings"].max() > 1:
+        rest += ", names that mean the same counted as one"
     return [f"What {words.annotators} call them: {join_some(named)}; {rest}."]
 
 

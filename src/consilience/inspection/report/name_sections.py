@@ -94,10 +94,11 @@ def _on_placements(subject: Subject, found: StandardNames) -> list[str]:
     if len(named):
         least = named.iloc[int(named["agreement"].to_numpy().argmin())]
         n_namers = int(least["n_annotators"])
-        sentences.append(
-            f"They agree least on {name_text(least.name)}: its commonest name, {name_text(least['name'])}, is that of "
-            f"{round(least['agreement'] * n_namers):,} of the {n_namers:,} who named its group."
-        )
+        n_agree = round(least["agreement"] * n_namers)
+        common = f"its commonest name, {name_text(least['name'])}, is that of {n_agree:,} of the {n_namers:,} who"
+        if n_agree < AT_LEAST:
+            common = f"it has a different name from each of the {n_namers:,} who"
+        sentences.append(f"They agree least on {name_text(least.name)}: {common} named its group.")
     return sentences
 
 
@@ -240,7 +241,8 @@ def items_table(found: StandardNames) -> ReportTable:
     figures = found.of_items.sort_values("agreement", kind="stable", na_position="last")
     rows = []
     for item, name, n_annotators, agreement, n_names in figures.head(TABLE).itertuples(name=None):
-        common = "–" if name is None else name_text(name)
+        shared = name is not None and round(agreement * n_annotators) >= AT_LEAST
+        common = name_text(name) if shared else "–"
         rows.append(
             row(name_cell(item), Cell(names=(common,)), f"{n_annotators:,}", percent(agreement), f"{n_names:,}")
         )
@@ -257,7 +259,8 @@ def items_table(found: StandardNames) -> ReportTable:
         order="those on whose name people agree least first",
         reading=(
             f"Agreement: the share of the people who put the {words.item} into a group with a name that put it under "
-            "its commonest name. Names: under how many anybody put it."
+            f"its commonest name, which is left blank if fewer than {AT_LEAST} did. Names: under how many anybody put "
+            "it."
         ),
         more=f"{words.n_items(left)} on which people agree more" if left > 0 else "",
         download=download("commonest-names.csv", figures.round(4), "item"),

@@ -10,7 +10,8 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 
 from consilience.analysis.annotator_frames import mean_with_others
-from consilience.analysis.names import join_names, name_text
+from consilience.analysis.folding import is_name
+from consilience.analysis.names import as_text, join_names, name_key, name_text
 from consilience.analysis.random_sorters import DOUBTFUL, N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.analysis.words import Words, current_words
 from consilience.annotations import Groupings
@@ -30,9 +31,10 @@ RANDOM_READING = (
     "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. The "
     "share follows from the mean, the spread and the skewness of all such sorts; from {low:.1%} to {high:.0%} it is "
     "counted among {n_sorts} of them, of which one is the {person}'s own. Probably random: how probable it is that "
-    "this {person} sorted at random, given how well the {people} agree in general; from 50% they are marked. Untested: "
-    "too few {items} in common or too little agreement to tell. Whoever is marked may have sorted by a principle of "
-    "their own: look at their groups before leaving them out. "
+    "this {person} sorted at random, given how well the {people} agree in general; from 50% they are marked. It can "
+    "be near 100% although only 6% of random sorts agree as well, where the sorts of all others agree far better. "
+    "Cannot be told: too few {items} in common or too little agreement for a test. Whoever is marked may have sorted by "
+    "a principle of their own: look at their groups before leaving them out. "
 )
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
@@ -183,7 +185,11 @@ def _probably_random(subject: Subject) -> str:
     marked = marked_names(found)
     if not marked:
         return "Nobody sorted at random with a probability of 50% or more."
-    return f"Probably sorted at random: {_some(marked)}; look at their groups."
+    they = "is kept, and counts" if len(marked) == 1 else "are kept, and count"
+    return (
+        f"Probably sorted at random: {_some(marked)}, who {they} in the clusters and in all figures; "
+        "look at their groups."
+    )
 
 
 def _some(names: list[Any]) -> str:
@@ -264,7 +270,8 @@ def _groups_of(annotations: Groupings, place: int) -> Cell:
         text = ", ".join(name_text(annotations.items[item]) for item in items[:ITEMS])
         if len(items):
             text += f" and {left:,} more" if left > 0 else ""
-            pairs.append((f"{name_text(annotations.group_names[group])}:", text))
+            name = annotations.group_names[group]
+            pairs.append((f"{name_text(name) if is_name(name_key(as_text(name))) else 'unnamed'}:", text))
     return Cell(pairs=tuple(pairs))
 
 
@@ -335,19 +342,20 @@ def _cells_of_person(name: Any, person: pd.Series, judged: bool) -> list[Any]:
     cells = [name_cell(name, "flag" if marked else ""), f"{person['n_groups']:,}", f"{person['n_items']:,}"]
     cells.append(number(person["agreement"]))
     if judged:
-        cells.append(_share(person["random_p_value"]) + _remark(person))
+        cells.append(_chance(person))
         cells.append(Cell(_share(person["random_probability"]), tone="flag" if marked else ""))
     cells += [minutes(person["seconds"])] if "seconds" in person else []
     cells.append(Cell(names=(name_text(person["nearest"]),)))
     return [*cells, *([f"{person['view']}"] if "view" in person else [])]
 
 
-def _remark(person: pd.Series) -> str:
+def _chance(person: pd.Series) -> str:
+    share = _share(person["random_p_value"])
     if np.isnan(person["random_p_value"]):
-        return ""
+        return share
     if not person["tested"]:
-        return " (untested)"
-    return " (at chance)" if person["random_p_value"] >= P_VALUE else ""
+        return "cannot be told"
+    return f"at chance: {share}" if person["random_p_value"] >= P_VALUE else share
 
 
 def _share(value: float) -> str:
