@@ -39,6 +39,8 @@ def test_means_counts_and_errors_of_the_items(fusion, values):
     found = item_ratings(fusion, rated_by(values)).items
     np.testing.assert_allclose(found["importance"], values[:, :, 0].mean(0))
     assert found["importance_n"].tolist() == [4] * 6
+    given = item_ratings(fusion, rated_by(values)).given.loc["importance"]
+    assert given.tolist() == [4, values[:, :, 0].min(), values[:, :, 0].max()]
     np.testing.assert_allclose(found["feasibility_se"], stats.sem(values[:, :, 1], axis=0))
 
 

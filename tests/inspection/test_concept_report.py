@@ -44,6 +44,10 @@ def test_the_table_of_clusters_has_means_with_intervals(page, model, ratings):
     assert rows[0][1] == "{:.2f} ({:.2f} to {:.2f})".format(*first[["mean", "low", "high"]])
     assert rows[-1][:2] == ["All", f"{found.overall.iloc[0]:.2f}"]
     assert len(page.file("cluster-ratings.csv")) == 6
+    text = page.section("ratings").text
+    assert "Ratings given: importance by 5 people, from 1 to 5; <i>cost</i> by 5 people, from 1 to 5." in text
+    assert "95% interval over the raters" in text
+    assert "is above that of all statements for importance, for <i>cost</i>, or for both" in text
 
 
 def test_the_table_of_items_is_in_the_order_of_the_first_scale(page, model, ratings):
@@ -55,10 +59,13 @@ def test_the_table_of_items_is_in_the_order_of_the_first_scale(page, model, rati
     assert "'=1+1" in set(file["item"])
 
 
-def test_bridging_values_are_folded_and_anchors_first(page, model):
+def test_bridging_values_are_next_to_the_map_and_bridges_first(page, model):
     values = bridging_values(Groupings.from_lists(SORTS))
     _, *rows = page.table("bridging")
-    assert [float(row[2]) for row in rows] == sorted(values.round(2))
+    assert [float(row[2]) for row in rows] == sorted(values.round(2), reverse=True)
+    keys = [section.attributes["id"] for section in page.root.all("section")]
+    assert keys.index("bridging") == keys.index("evidence") + 1
+    assert "The formula is ours" in page.section("bridging").text
     assert len(page.table("bridging-clusters")) == 4
 
 

@@ -21,6 +21,8 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist, squareform
+from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import silhouette_score
 
 from consilience.analysis.capabilities import Capabilities
@@ -170,6 +172,17 @@ class CoOccurrence:
         further = (f"coordinate {axis}" for axis in range(2, n_axes + 1))
         return Projection(_upright(points), ("coordinate 1 of the chains of groupings", *further))
 
+    def plane(self, places: Int[np.ndarray, " shown"]) -> tuple[float, float]:
+        """Share of the variance of the dissimilarities that the map of two axes shows, and its stress; see `stress`.
+
+        NaN if the map shows coordinates from chains of groupings instead.
+        """
+        if self.coverage(places) < COVERED:
+            return np.nan, np.nan
+        distance = self.dissimilarities(places)
+        _, shares = classical_scaling(distance, 2)
+        return float(shares.sum()), stress(distance, self.map(places).points)
+
     def cluster_shares(self) -> ClusterShares:
         """Presentations of pairs of items, summed by their clusters."""
         codes = np.full(len(self.items), -1)
@@ -220,6 +233,25 @@ def classical_scaling(
     points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
     shares[:used] = values[:used] / max(values.sum(), np.finfo(float).tiny)
     return _upright(points), shares
+
+
+def stress(distance: Square, points: Float[np.ndarray, "items axes"]) -> float:
+    """Return Kruskal's stress-1 of points: 0 if they are the farther apart, the larger the distance given.
+
+    The root of the sum of squares of what the distances of the points differ from the nearest ones in the order of
+    those given, as a part of their own: J. B. Kruskal (1964), Multidimensional scaling by optimizing goodness of fit to
+    a nonmetric hypothesis, Psychometrika 29. Where those given are equal, these may differ (primary approach to ties).
+
+    Examples
+    --------
+    >>> distance = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 4.0], [5.0, 4.0, 0.0]])
+    >>> stress(distance, np.array([[0.0], [1.0], [3.0]])), round(stress(distance, np.array([[0.0], [2.0], [1.0]])), 2)
+    (0.0, 0.33)
+    """
+    given, found = squareform(distance, checks=False).round(9), pdist(points)
+    found = found[np.lexsort((found, given))]
+    fitted = isotonic_regression(found)
+    return float(np.sqrt(((found - fitted) ** 2).sum() / max((found**2).sum(), np.finfo(float).tiny)))
 
 
 def _upright(points: Float[np.ndarray, "items axes"]) -> Float[np.ndarray, "items axes"]:

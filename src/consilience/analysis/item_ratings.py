@@ -62,12 +62,15 @@ class ItemRatings:
         Their names; the first two are compared.
     clusters : FoundClusters
         The clusters of the items.
+    given : DataFrame, indexed by scale
+        ``n_annotators`` who rated (0 if only means are known), and the ``lowest`` and ``highest`` rating.
     """
 
     items: pd.DataFrame
     means: pd.DataFrame
     scales: tuple[str, ...]
     clusters: FoundClusters
+    given: pd.DataFrame
 
     @property
     def compared(self) -> tuple[str, str] | None:
@@ -158,7 +161,8 @@ def item_ratings(model: Any, ratings: pd.DataFrame, *, scales: Sequence[str] | N
         above = [(frame[scale] > frame[scale].mean()).to_numpy() for scale in used[:2]]
         both = zip(*above, strict=True)
         frame["above"] = [say_above([s for s, over in zip(used, each) if over]) for each in both]
-    return ItemRatings(frame.rename_axis("item"), pd.concat(means).sort_index(), tuple(used), clusters)
+    given = pd.DataFrame([_given(table, scale) for scale in used], pd.Index(used, name="scale"))
+    return ItemRatings(frame.rename_axis("item"), pd.concat(means).sort_index(), tuple(used), clusters, given)
 
 
 def say_above(scales: Sequence[str]) -> str:
@@ -196,6 +200,13 @@ def _check_ratings(ratings: Any, items: pd.Index, scales: Sequence[str] | None) 
         if np.isnan(values).all():
             raise InputError(f"No item has a rating on the scale {name!r}.")
     return table.astype(dict.fromkeys(map(str, used), float))
+
+
+def _given(table: pd.DataFrame, scale: str) -> dict[str, Any]:
+    """Count who rated on a scale, and return the ends of what they gave."""
+    rated = table[table[scale].notna()]
+    n_people = rated[ANNOTATOR].nunique() if ANNOTATOR in table else 0
+    return {"n_annotators": n_people, "lowest": rated[scale].min(), "highest": rated[scale].max()}
 
 
 def _of_items(table: pd.DataFrame, scale: str, items: pd.Index) -> pd.DataFrame:

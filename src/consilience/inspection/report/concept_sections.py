@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.bridging import bridging_of
 from consilience.analysis.item_ratings import ItemRatings
-from consilience.analysis.names import as_text, join_names, name_text
+from consilience.analysis.names import as_text, join_names, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.plots.item_ratings import plot_go_zone, plot_pattern_match
 from consilience.inspection.plots.point_labels import n_named
@@ -36,14 +36,14 @@ def ratings_section(subject: Subject) -> Section | None:
 
 
 def bridging_section(subject: Subject) -> Section | None:
-    """Return the folded section on bridging values; None unless the items are statements, or have ratings."""
+    """Return the section on bridging values; None unless the items are statements, or have ratings."""
     if not subject.is_concept_map or subject.co_occurrence is None:
         return None
     values, words = bridging_of(subject.co_occurrence), current_words()
     if not values.notna().any():
         return None
     codes = subject.clusters.codes
-    order = np.argsort(np.nan_to_num(values.to_numpy(), nan=2.0), kind="stable")
+    order = np.argsort(-np.nan_to_num(values.to_numpy(), nan=-1.0), kind="stable")
     shown = order[:MOST_ITEMS]
     rows = [
         row(name_cell(values.index[place]), _cluster(subject, int(codes[place])), number(values.iloc[place]))
@@ -56,15 +56,17 @@ def bridging_section(subject: Subject) -> Section | None:
     reading = (
         f"Near 0: an anchor, put together with {words.items} that are near it on the map. Near 1: a bridge, put "
         f"together with {words.items} far from it, so that its place says little. Values compare the {words.items} of "
-        "this study only: the least has 0, and the largest 1."
+        "this study only: the least has 0, and the largest 1. The formula is ours, since none is published: the mean "
+        f"distance to the other {words.items} on the first two axes of the map above, weighted by how often they were "
+        "put together."
     )
     by_item = ReportTable(
         "bridging",
-        f"Bridging values of the {words.items}, anchors first",
+        f"Bridging values of the {words.items}, bridges first",
         [Column(words.Item, "text", of_items=True), Column("Cluster", clusters.kind), Column("Bridging value")],
         rows,
         reading=reading,
-        order="anchors first",
+        order="bridges first",
         more=_say_left(len(order), "bridging.csv"),
         download=download("bridging.csv", frame, "item"),
     )
@@ -78,7 +80,7 @@ def bridging_section(subject: Subject) -> Section | None:
         ],
         reading="A cluster with a low mean holds together; one with a high mean also belongs to other places.",
     )
-    return Section("bridging", "Anchors and bridges", [], [by_cluster, by_item], folded=True)
+    return Section("bridging", "Anchors and bridges", [], [by_cluster, by_item])
 
 
 def ratings_frame(rated: ItemRatings, bridging: pd.Series | None = None) -> pd.DataFrame:
@@ -116,10 +118,10 @@ def _means_table(rated: ItemRatings) -> ReportTable:
         for code, name in enumerate(clusters.index)
     ]
     rows.append(row("All", *(number(value) for value in rated.overall)))
-    over = words.annotators if by_people else words.items
+    over = "the raters" if by_people else words.items
     reading = (
-        f"The mean over the {words.items} of a cluster, each counted once, with its 95% interval over {over}. All: the "
-        f"mean over all {words.items}."
+        f"{_who_rated(rated)} The mean over the {words.items} of a cluster, each counted once, with its 95% interval "
+        f"over {over}. All: the mean over all {words.items}."
     )
     return ReportTable(
         "ratings",
@@ -129,6 +131,19 @@ def _means_table(rated: ItemRatings) -> ReportTable:
         reading=reading,
         download=download("cluster-ratings.csv", rated.means.round(PLACES).reset_index()),
     )
+
+
+def _who_rated(rated: ItemRatings) -> str:
+    """Say how many people rated, and from which rating to which."""
+    said = [
+        f"{as_text(scale)} {_by(n_people)}, from {low:g} to {high:g}"
+        for scale, n_people, low, high in rated.given.itertuples(name=None)
+    ]
+    return f"Ratings given: {'; '.join(said)}."
+
+
+def _by(n_raters: int) -> str:
+    return f"by {quantify(n_raters, 'person', 'people')}" if n_raters else "as means"
 
 
 def _mean_cell(rated: ItemRatings, cluster: Any, scale: str) -> str:
@@ -187,10 +202,20 @@ def _items_table(subject: Subject, rated: ItemRatings) -> ReportTable:
         f"Mean ratings of the {words.items}, {by}",
         head,
         rows,
-        reading="Above the mean: for which of the two that are compared." if rated.compared else "",
+        reading=_how_to_read_above(rated),
         order=by,
         more=_say_left(len(order), "ratings.csv"),
         download=download("ratings.csv", ratings_frame(rated, bridging), "item"),
+    )
+
+
+def _how_to_read_above(rated: ItemRatings) -> str:
+    if rated.compared is None:
+        return ""
+    words, (first, second) = current_words(), map(as_text, rated.compared)
+    return (
+        f"Above the mean: whether the mean of the {words.item} is above that of all {words.items} for {first}, for "
+        f"{second}, or for both."
     )
 
 

@@ -81,7 +81,7 @@ def evidence_section(subject: Subject) -> Section | None:
         subject.album,
         subject.certainty,
         subject.group_words,
-        (about_axes(subject), about_ellipses(subject)),
+        (_about_map(subject), about_ellipses(subject)),
         None if isinstance(subject.as_written, Pairs) else groupings_of(subject.as_written),
         subject.standard_names if isinstance(subject.annotations, Groupings) else None,
         outlined=subject.is_concept_map,
@@ -197,8 +197,8 @@ def map_figure(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> F
         else f"The {words.items} along the two directions of largest variance of the coordinates in which the clusters "
         "were found. Most pairs were never shown together; their closeness comes from chains of groupings."
     )
-    if scaled and about_axes(subject):
-        caption += f" {about_axes(subject)}"
+    if scaled and (about := _about_map(subject)):
+        caption += f" {about}"
     outlined = " and its outline" if subject.is_concept_map else ""
     caption += f" Each cluster has its colour and shape{outlined}."
     some = f" {words.Items} are named where there is room; point at {words.an_item} to read its name."
@@ -229,6 +229,25 @@ def tree_frame(co_occurrence: CoOccurrence) -> pd.DataFrame:
                 for first, end in zip(tree.start[nodes], tree.start[nodes] + tree.size[nodes], strict=True)
             ],
         }
+    )
+
+
+def _about_map(subject: Subject) -> str:
+    """Say how well the plane shows the sorts, and which axes show more than random sorts would."""
+    return " ".join(filter(None, [_about_plane(subject), about_axes(subject)]))
+
+
+def _about_plane(subject: Subject) -> str:
+    """Say how well the first two axes show the sorts; empty for few or many items, and where they are not scaled."""
+    co_occurrence = subject.co_occurrence
+    if co_occurrence is None or not 3 < len(co_occurrence.places) <= MOST:
+        return ""
+    share, stress = co_occurrence.plane(co_occurrence.places)
+    if not np.isfinite(share):
+        return ""
+    return (
+        f"The first two axes together show {percent(share)} of the variance; Kruskal's stress-1 of their plane is "
+        f"{number(stress)} (0: the farther apart, the more seldom together)."
     )
 
 

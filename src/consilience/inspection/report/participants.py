@@ -33,8 +33,8 @@ RANDOM_READING = (
     "counted among {n_sorts} of them, of which one is the {person}'s own. Probably random: how probable it is that "
     "this {person} sorted at random, given how well the {people} agree in general; from 50% they are marked. It can "
     "be near 100% although only 6% of random sorts agree as well, where the sorts of all others agree far better. "
-    "Cannot be told: too few {items} in common or too little agreement for a test. Whoever is marked may have sorted by "
-    "a principle of their own: look at their groups before leaving them out. "
+    "Cannot be told: too few {items} in common or too little agreement for a test. Whoever is marked may have sorted "
+    "by a principle of their own: look at their groups before leaving them out. "
 )
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings

@@ -83,7 +83,8 @@ def sections(subject: Subject) -> Iterator[Section]:
     yield lists
     if subject.can.fuses or (subject.groups and not clusters.is_named):
         yield from filter(None, [fusion_sections.evidence_section(subject)])
-    yield from filter(None, [concept_sections.ratings_section(subject), quality_sections.section(subject)])
+    yield from filter(None, [concept_sections.bridging_section(subject), concept_sections.ratings_section(subject)])
+    yield from filter(None, [quality_sections.section(subject)])
     yield from filter(None, [tag_sections.section(subject)])
     if isinstance(subject.annotations, Labels) and subject.votes is not None:
         yield votes_sections.section(subject)
@@ -122,7 +123,6 @@ def _methods(subject: Subject) -> Iterator[Section]:
         yield fusion_sections.number_section(subject)
     yield from filter(None, [fusion_sections.axes_section(subject)])
     yield from filter(None, [best_cuts.section(subject), sensory_sections.panel_section(subject)])
-    yield from filter(None, [concept_sections.bridging_section(subject)])
     if subject.can.has_epochs:
         yield deep_sections.training_section(subject)
     elif subject.can.has_bounds:
