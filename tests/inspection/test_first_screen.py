@@ -68,7 +68,7 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     named = {name: (about, items) for name, about, items in lists(page)}
     assert len(named) == 3
     assert {"Orders", "Log in, Cart"} <= set(named)
-    assert named["Orders"][0] == "3 cards, called so, in 3 wordings, by 8 of 8 participants"
+    assert named["Orders"][0] == "3 cards, called so, in 2 wordings, by 8 of 8 participants"
     assert named["Log in, Cart"][0] == "3 cards"  # nobody named it
     assert sorted(", ".join(items for _, items in named.values()).split(", ")) == sorted(CARDS)
 

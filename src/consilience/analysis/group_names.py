@@ -11,7 +11,7 @@ import pandas as pd
 from jaxtyping import Int
 from scipy.sparse import csr_array
 
-from consilience.analysis.folding import is_name
+from consilience.analysis.folding import fold_name, is_name
 from consilience.analysis.names import HANGING, as_text, name_key, name_text
 from consilience.analysis.standardisation import StandardNames, standard_names
 from consilience.annotations import Groupings
@@ -49,8 +49,8 @@ def cluster_names(
     -------
     DataFrame
         `cluster`; `name`, the standard name; `n_annotators` who call the cluster so; `n_for_any` who give the
-        name to any of its items; `n_wordings`, how many different names those who call the cluster so wrote. The most
-        common names of each cluster come first.
+        name to any of its items; `n_wordings`, how many different names those who call the cluster so wrote,
+        case, accents and blanks aside. The most common names of each cluster come first.
     """
     standard = standard_names(groupings) if standard is None else standard
     code = standard.code_of_group
@@ -73,7 +73,7 @@ def cluster_names(
             "cluster": cluster,
             "key": code[group],
             "annotator": groupings.annotator_of_group[group],
-            "written": np.array([as_text(groupings.group_names[each]) for each in group], dtype=object),
+            "written": _wordings(groupings)[group],
             "calls": 2 * common.data > either if above_half else 2 * common.data >= either,
         }
     )
@@ -94,6 +94,13 @@ def cluster_names(
     )
     order = ["cluster", "n_annotators", "n_for_any", "name"]
     return found.sort_values(order, ascending=[True, False, False, True], ignore_index=True)
+
+
+def _wordings(groupings: Groupings) -> Int[np.ndarray, " groups"]:
+    """Number the names of groups as people wrote them, those of the same spelling alike."""
+    code, texts = pd.factorize(np.array([as_text(name) for name in groupings.group_names], dtype=object))
+    spelling, _ = pd.factorize(np.array([fold_name(text) for text in texts], dtype=object))
+    return np.asarray(spelling[code])
 
 
 def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> list[str]:

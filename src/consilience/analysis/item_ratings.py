@@ -161,7 +161,7 @@ def item_ratings(model: Any, ratings: pd.DataFrame, *, scales: Sequence[str] | N
         above = [(frame[scale] > frame[scale].mean()).to_numpy() for scale in used[:2]]
         both = zip(*above, strict=True)
         frame["above"] = [say_above([s for s, over in zip(used, each) if over]) for each in both]
-    given = pd.DataFrame([_given(table, scale) for scale in used], pd.Index(used, name="scale"))
+    given = pd.DataFrame([_describe_ratings(table, scale) for scale in used], pd.Index(used, name="scale"))
     return ItemRatings(frame.rename_axis("item"), pd.concat(means).sort_index(), tuple(used), clusters, given)
 
 
@@ -202,7 +202,7 @@ def _check_ratings(ratings: Any, items: pd.Index, scales: Sequence[str] | None) 
     return table.astype(dict.fromkeys(map(str, used), float))
 
 
-def _given(table: pd.DataFrame, scale: str) -> dict[str, Any]:
+def _describe_ratings(table: pd.DataFrame, scale: str) -> dict[str, Any]:
     """Count who rated on a scale, and return the ends of what they gave."""
     rated = table[table[scale].notna()]
     n_people = rated[ANNOTATOR].nunique() if ANNOTATOR in table else 0

@@ -88,7 +88,7 @@ def lists(subject: Subject) -> ClusterLists:
         reading = f"Listed are {words.items} in doubt, with how many of their labels name the {noun}."
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
     if any(" wordings, by " in each.about for each in found):
-        readings.append("Wordings: names that mean the same count as one; “Standard names” lists them.")
+        readings.append("Wordings, case and accents aside, that mean the same: see “Standard names”.")
     return ClusterLists(found, " ".join(readings))
 
 

@@ -56,9 +56,9 @@ def bridging_section(subject: Subject) -> Section | None:
     reading = (
         f"Near 0: an anchor, put together with {words.items} that are near it on the map. Near 1: a bridge, put "
         f"together with {words.items} far from it, so that its place says little. Values compare the {words.items} of "
-        "this study only: the least has 0, and the largest 1. The formula is ours, since none is published: the mean "
-        f"distance to the other {words.items} on the first two axes of the map above, weighted by how often they were "
-        "put together."
+        "this study only: the least has 0, and the largest 1. The formula is ours, as the method's authors give none: "
+        f"the mean distance to the other {words.items} on the first two axes of the map above, weighted by how "
+        "often they were put together."
     )
     by_item = ReportTable(
         "bridging",

@@ -247,7 +247,7 @@ def _about_plane(subject: Subject) -> str:
         return ""
     return (
         f"The first two axes together show {percent(share)} of the variance; Kruskal's stress-1 of their plane is "
-        f"{number(stress)} (0: the farther apart, the more seldom together)."
+        f"{number(stress)} (0 if the farther apart two are, the more seldom they were together)."
     )
 
 
