@@ -229,4 +229,6 @@ def test_a_process_exits_with_the_code():
     ("typed", "suggested"), [("--cluster", " Did you mean '--clusters'?"), ("--truth", ""), ("--by", "")]
 )
 def test_options_are_suggested_for_more_than_their_dashes(fails, typed, suggested):
-    assert fails("fit", "sorts.csv", typed, "3") == f"No such option '{typed}'.{suggested}"
+    said = fails("fit", "sorts.csv", typed, "3")
+    plain = str.maketrans("", "", ":.'")  # Click 8.1 writes a colon, later ones quotes
+    assert said.translate(plain) == f"No such option {typed}{suggested}".translate(plain)

@@ -79,7 +79,7 @@ def _ordered_columns(frame: Any) -> list[pd.Index]:
     native = nw.from_native(frame, eager_only=True, pass_through=True)
     if not isinstance(native, nw.DataFrame):
         return []
-    enumerated = [column for column in native.iter_columns() if column.dtype == nw.Enum]
+    enumerated = [column for name in native.columns if (column := native[name]).dtype == nw.Enum]
     return [pd.Index(column.cat.get_categories().to_list()) for column in enumerated]
 
 
