@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from consilience.analysis.certainty import Certainty
@@ -64,8 +65,10 @@ def _trust(subject: Subject) -> str:
 
 def _range_numbers(found: Certainty) -> tuple[int, int]:
     """Return the smallest and largest number of clusters that come out, without the outer twentieths of the draws."""
-    reached = found.n_clusters["share"].sort_index().cumsum()
-    return int((reached >= OUTER - 1e-9).idxmax()), int((reached >= 1 - OUTER - 1e-9).idxmax())
+    share = found.n_clusters["share"].sort_index()
+    numbers, reached = share.index.to_numpy(dtype=int), share.to_numpy().cumsum()
+    few, many = (int(np.argmax(reached >= bound - 1e-9)) for bound in (OUTER, 1 - OUTER))
+    return int(numbers[few]), int(numbers[many])
 
 
 def cautions(subject: Subject) -> list[str]:
