@@ -17,6 +17,7 @@ from consilience.analysis import group_names, names
 from consilience.analysis.names import as_text, join_names, plot_text, quantify, shorten, width
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import item_tables, tables
+from consilience.inspection.report.annotators import cut
 from consilience.inspection.report.svg import inline_svg, swatch
 
 
@@ -207,3 +208,10 @@ def test_swatches_are_the_markers_of_the_plot():
     assert swatch(1).count("L") == 3  # a square
     assert 'fill="#E69F00"' in swatch(1)
     assert len({swatch(cluster) for cluster in range(70)}) == 70
+
+
+@pytest.mark.parametrize(("n_rows", "gap"), [(100, None), (120, (50, "20 more annotators between these"))])
+def test_the_middle_of_a_long_table_of_annotators_is_counted(n_rows, gap):
+    shown, found = cut(pd.DataFrame({"annotator": np.arange(n_rows)}))
+    assert found == gap
+    assert shown["annotator"].tolist() == [*range(50), *range(n_rows - 50, n_rows)]
