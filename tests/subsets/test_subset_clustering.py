@@ -239,7 +239,8 @@ def test_each_warning_of_the_clusterer_is_given_once(blobs, n_jobs):
     with pytest.warns(GrumblerWarning) as caught:
         model.fit(blobs[0])
     n_subsets = len(model.subsets_)
-    texts = sorted(str(one.message) for one in caught)
+    own = [one.message for one in caught if isinstance(one.message, GrumblerWarning)]  # JAX warns of forks, too
+    texts = sorted(map(str, own))
     assert texts[0] == f"not converged (in {n_subsets} of {n_subsets} subsets)"
     assert len(texts) == 2
     assert texts[1].startswith("odd (in ")
