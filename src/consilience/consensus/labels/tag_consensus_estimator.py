@@ -260,26 +260,13 @@ class TagConsensus(LabelAggregator):
 
         Parameters
         ----------
-        annotations : Labels, DataFrame or array, as for `fit`
-            With tags among those fitted. An annotator who was not fitted is taken to be like the crowd.
+        annotations, missing : as for `predict_tags`, which says what is raised, too
         y : ignored
-        missing : optional
-            Value or list of values that means missing, in addition to blank cells; for tables and arrays.
 
         Returns
         -------
         float
             Nats per tag given, an item without any counting as one; at most 0.
-
-        Raises
-        ------
-        InputError
-            A tag was not fitted.
-
-        Warns
-        -----
-        AnnotationWarning
-            Annotators were not fitted.
         """
         check_is_fitted(self)
         labels = self._labels(annotations, reset=False, missing=missing)
