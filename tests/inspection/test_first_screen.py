@@ -61,7 +61,7 @@ def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts
 def test_a_number_of_clusters_that_others_would_not_make_is_not_relied_on(sorts, read):
     numbers = pd.DataFrame({"share": [0.04, 0.3, 0.4, 0.22, 0.04]}, index=pd.Index(range(2, 7), name="n_clusters"))
     page = read(report(sorts[0], certainty=replace(sorts[1], n_clusters=numbers), words="cards,participants"))
-    assert lead(page).endswith("and less on the number of clusters: 3 to 5 would come out.")
+    assert lead(page).endswith("and less on the number of clusters: 3 to 5 come out in draws of other people.")
 
 
 def test_clusters_are_named_by_standard_names_or_central_items(page):

@@ -64,6 +64,8 @@ NUMBERS = ("none", "one", "two", "three", "four")
 LARGEST_TABLE = 5000  # items up to which a table of all pairs is returned
 MOST_ROWS = 30_000  # memberships, labels or judged pairs for which reports make all draws; fewer draws for more
 FEWEST_DRAWS = 20  # that are worth stating
+OUTER = 0.05  # share of the draws with the fewest clusters, and with the most, that are unusual
+ROUNDING = 1e-9  # of a sum of shares
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,14 @@ class Certainty:
     def n_draws(self) -> int:
         """Number of draws."""
         return len(self.draws)
+
+    @property
+    def usual_numbers(self) -> tuple[int, int]:
+        """The smallest and largest number of clusters that come out, without the outer twentieths of the draws."""
+        share = self.n_clusters["share"].sort_index()
+        reached = share.to_numpy().cumsum() + ROUNDING
+        few, many = np.searchsorted(reached, [OUTER, 1 - OUTER]).tolist()
+        return int(share.index.to_numpy()[few]), int(share.index.to_numpy()[many])
 
     def pairs(self, items: NameList | None = None) -> pd.DataFrame:
         """Share of the draws in which two items are in one cluster.

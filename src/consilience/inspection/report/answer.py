@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
-from consilience.analysis.certainty import Certainty
 from consilience.analysis.group_names import next_names
 from consilience.analysis.names import name_text, quantify
 from consilience.analysis.votes import doubtful_first
@@ -25,7 +23,6 @@ from consilience.inspection.report.tables import percent
 from consilience.inspection.report.votes_sections import count_votes
 
 RELIABLE = 0.5  # of the way from chance to certainty that the lower end of the interval must go
-OUTER = 0.05  # share of the draws with the fewest clusters, and with the most, that is left out of their range
 DOUBTED = 0.8  # share of the draws in which an item stays in its cluster, below which it is marked
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who labelled an item, below which it is in doubt
@@ -55,20 +52,12 @@ def _trust(subject: Subject) -> str:
     if certainty_sections.beyond_chance(found) < certainty_sections.LITTLE:
         return f"That is little more than by chance: do not rely on single {words.items}, or ask more people."
     if (found.low - found.chance) / (1 - found.chance) >= RELIABLE:
-        few, many = (1, 1) if subject.clusters.is_named else _range_numbers(found)
-        if few == many:
+        if subject.clusters.is_named or len(set(found.usual_numbers)) == 1:
             return f"You can rely on these {subject.clusters.nouns}."
-        number = f"{few} to {many} would come out"
+        few, many = found.usual_numbers
+        number = f"{few} to {many} come out in draws of other people"
         return f"You can rely on what belongs together, and less on the number of clusters: {number}."
     return f"Rely on the broad lines, and not on single {words.items} without a second look."
-
-
-def _range_numbers(found: Certainty) -> tuple[int, int]:
-    """Return the smallest and largest number of clusters that come out, without the outer twentieths of the draws."""
-    share = found.n_clusters["share"].sort_index()
-    numbers, reached = share.index.to_numpy(dtype=int), share.to_numpy().cumsum()
-    few, many = (int(np.argmax(reached >= bound - 1e-9)) for bound in (OUTER, 1 - OUTER))
-    return int(numbers[few]), int(numbers[many])
 
 
 def cautions(subject: Subject) -> list[str]:
