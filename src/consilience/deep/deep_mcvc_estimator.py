@@ -110,7 +110,7 @@ class DeepMCVC(ViewEstimator):
     ----------
     Luo, Tian, Shi, Zhu & Zhang (2018). Semi-crowdsourced Clustering with Deep Generative Models. NeurIPS, appendix C.
 
-    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Multiple Clustering Views from Multiple Uncertain Experts. ICML.
+    Chang, Chen, Cho, Castaldi, Silverman & Dy (2017). Multiple Clustering Views from Multiple Uncertain Experts. ICML.
 
     Examples
     --------

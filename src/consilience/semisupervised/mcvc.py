@@ -1,7 +1,7 @@
 """Multiple clustering views from multiple uncertain experts: each annotator judges pairs by one of several clusterings.
 
-Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017), Multiple Clustering Views from Multiple Uncertain Experts, ICML (MCVC);
-with one view, Chang et al. (2017), Clustering from Multiple Uncertain Experts, AISTATS (MECC).
+Chang, Chen, Cho, Castaldi, Silverman & Dy (2017), Multiple Clustering Views from Multiple Uncertain Experts, ICML
+(MCVC); with one view, Chang et al. (2017), Clustering from Multiple Uncertain Experts, AISTATS (MECC).
 
 Model
 -----

@@ -130,7 +130,7 @@ class MCVC(ViewEstimator):
 
     References
     ----------
-    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Multiple Clustering Views from Multiple Uncertain Experts. ICML.
+    Chang, Chen, Cho, Castaldi, Silverman & Dy (2017). Multiple Clustering Views from Multiple Uncertain Experts. ICML.
 
     Examples
     --------
@@ -240,7 +240,7 @@ class MECC(ViewEstimator):
 
     References
     ----------
-    Chang, Chen, Castaldi, Cho, Hobbs & Dy (2017). Clustering from Multiple Uncertain Experts. AISTATS.
+    Chang, Chen, Cho, Castaldi, Silverman & Dy (2017). Clustering from Multiple Uncertain Experts. AISTATS.
 
     Examples
     --------
