@@ -25,6 +25,7 @@ version = release = consilience.__version__
 
 extensions = [
     "mathml",
+    "reference",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

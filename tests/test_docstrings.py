@@ -2,26 +2,28 @@
 
 import importlib
 import inspect
-import warnings
+import re
+import runpy
 
 import pytest
 
 from consilience import registry
-from tests.test_docs import documented
+from tests.test_docs import DOCS, PAGES, documented
 
-validate = pytest.importorskip("numpydoc.validate").validate
-
-UNCHECKED = {
-    "ES01": "many functions are said in one sentence",
-    "GL01": "ruff sees to where a docstring begins",
-    "EX01": "plots and loaders have theirs in the guides",
-    "PR07": "a fitted model, a path or a number of items needs no second sentence",
-    "PR08": "a description may begin with the symbol of the paper",
-    "RT03": "a class of the package describes itself",
-    "SA01": "many functions have no neighbour",
-}
+pytest.importorskip("numpydoc")
+pytest.importorskip("sphinx")
+REFERENCE = runpy.run_path(str(DOCS / "_ext/reference.py"))
+UNCHECKED = REFERENCE["UNCHECKED"]
 OF_MODELS = {"GL01", "PR08"}
 """What is not checked of estimators, of which readers expect more: everything else is."""
+RECEIVERS = {
+    "store": ("Store",),
+    "session": ("ActiveSession", "LabelSession"),
+    "labels": ("Labels",),
+    "groupings": ("Groupings",),
+    "model": tuple(registry.ESTIMATORS),
+}
+"""How the pages call objects of these classes."""
 
 
 def public_objects(module):
@@ -36,11 +38,7 @@ def remarks_on(held):
     unchecked = set(OF_MODELS if is_model else UNCHECKED)
     if inspect.isclass(held) and not is_model:
         unchecked.add("PR01")  # fields of results and requests are attributes
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # numpydoc's own, on sections that it does not know: GL06 is an error here
-        found = validate(f"{held.__module__}.{held.__qualname__}")["errors"]
-    # of all parameters it is the one whose type says least: what an int does is said everywhere
-    return [(code, remark) for code, remark in found if code not in unchecked or '"random_state"' in remark]
+    return REFERENCE["remarks_on"](held, unchecked)
 
 
 @pytest.mark.parametrize("module", sorted({module for module, _ in documented()}))
@@ -48,4 +46,18 @@ def test_numpydoc_has_no_remarks_on_the_reference(module):
     held = public_objects(module)
     assert held
     remarks = {name: remarks_on(value) for name, value in held.items()}
+    assert {name: found for name, found in remarks.items() if found} == {}
+
+
+@pytest.mark.parametrize("receiver", RECEIVERS)
+def test_methods_that_pages_call_are_in_the_reference(receiver):
+    calls = re.compile(rf"\b{receiver}\.(\w+)\(")
+    called = {name for page in PAGES for name in calls.findall(page.read_text(encoding="utf-8"))}
+    classes = [
+        getattr(importlib.import_module(module), name) for module, name in documented() if name in RECEIVERS[receiver]
+    ]
+    methods = {getattr(held, name) for held in classes for name in called if hasattr(held, name)}
+    own = [method for method in methods if (method.__module__ or "").startswith("consilience")]
+    assert own
+    remarks = {method.__qualname__: REFERENCE["remarks_on"](method) for method in own}
     assert {name: found for name, found in remarks.items() if found} == {}

@@ -62,7 +62,12 @@ class Entry:
     over_partitions: Mapping[str, Any] | None = None
 
     def load(self) -> type[Any]:
-        """Import the class."""
+        """Import the class.
+
+        Returns
+        -------
+        type
+        """
         found: type[Any] = getattr(import_module(self.module), self.name)
         return found
 

@@ -330,7 +330,23 @@ class LabelSession(Session):
         return self
 
     def withdraw(self, question: Any) -> LabelSession:
-        """Stop waiting for the answer to a question."""
+        """Stop waiting for the answer to a question.
+
+        Parameters
+        ----------
+        question : LabelQuestion
+            One of `pending_`.
+
+        Returns
+        -------
+        LabelSession
+            The session itself.
+
+        Raises
+        ------
+        InputError
+            It is not pending.
+        """
         self._require_pending(question)
         del self._pending[question.number]
         return self

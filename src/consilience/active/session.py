@@ -312,7 +312,23 @@ class ActiveSession(Session):
         return self
 
     def withdraw(self, subset: Any) -> ActiveSession:
-        """Stop waiting for the answer to a subset."""
+        """Stop waiting for the answer to a subset.
+
+        Parameters
+        ----------
+        subset : Subset
+            One of `pending_`.
+
+        Returns
+        -------
+        ActiveSession
+            The session itself.
+
+        Raises
+        ------
+        InputError
+            It is not pending.
+        """
         self._require_pending(subset)
         del self._pending[subset.number]
         return self

@@ -93,10 +93,29 @@ class Strategy(BaseEstimator):
 
     @abstractmethod
     def values(self, situation: Situation, candidates: list[np.ndarray]) -> Float[np.ndarray, " candidates"]:
-        """Return the value of each of several subsets, at least 0."""
+        """Return how much each of several subsets is worth.
+
+        Parameters
+        ----------
+        situation : Situation
+        candidates : list of int array
+            The items of each subset.
+
+        Returns
+        -------
+        float array (candidates,)
+            At least 0.
+        """
 
     def prefer(self, situation: Situation, candidates: list[np.ndarray], rng: np.random.Generator) -> int:
         """Choose one of several subsets, in proportion to their values.
+
+        Parameters
+        ----------
+        situation : Situation
+        candidates : list of int array
+            The items of each subset.
+        rng : numpy Generator
 
         Returns
         -------

@@ -259,7 +259,7 @@ class Groupings(Annotations):
             Groups are named 0, 1, 2, … within their grouping; a group may be empty.
         annotators : iterable of names, optional
             The annotator of each grouping. An annotator of several groupings is repeated; groupings are then named by
-            their position in the list. By default each grouping has its own annotator: 0, 1, 2, …
+            their position in the list. By default each grouping has its own annotator, numbered from 0.
         items : iterable of names, optional
             All items in order. By default in order of first appearance.
 

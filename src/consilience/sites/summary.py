@@ -90,7 +90,12 @@ class SiteSummary:
         return [*said, "No features, no distances, no centres."]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the summary as JSON values."""
+        """Return the summary as JSON values.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -106,6 +111,15 @@ class SiteSummary:
     @classmethod
     def of_json(cls, values: Any) -> SiteSummary:
         """Return a summary from JSON values, checked.
+
+        Parameters
+        ----------
+        values : dict
+            As `as_json` gives it.
+
+        Returns
+        -------
+        SiteSummary
 
         Raises
         ------

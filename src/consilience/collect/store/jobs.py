@@ -163,7 +163,17 @@ class Jobs(Database):
         return added
 
     def prepared_subsets(self, study_id: str) -> list[Prepared]:
-        """Return the subsets of a study that were not given yet, in the order in which they will be."""
+        """Return the subsets of a study that were not given yet.
+
+        Parameters
+        ----------
+        study_id : str
+
+        Returns
+        -------
+        list of Prepared
+            In the order in which they will be given.
+        """
         with self.read() as db:
             return prepared_in(db, study_id)
 
@@ -201,7 +211,17 @@ class Jobs(Database):
             forget_findings(db, study_id)
 
     def consensus(self, study_id: str) -> dict[str, Any] | None:
-        """Return the consensus of a study as the worker wrote it, see `consilience.collect.results.consensus`."""
+        """Return the latest consensus of a study, as the worker wrote it.
+
+        Parameters
+        ----------
+        study_id : str
+
+        Returns
+        -------
+        dict of str, or None
+            As `consilience.collect.results.consensus` makes it; None as long as there is none.
+        """
         columns = tables.consensuses.c
         query = select(columns.summary).where(columns.study == study_id).order_by(columns.id.desc()).limit(1)
         with self.read() as db:

@@ -34,6 +34,10 @@ class JudgingAnswers(Database):
     def ask(self, participant_id: str) -> Asked | None:
         """Return what a judge is asked now: the question before them, else a new one.
 
+        Parameters
+        ----------
+        participant_id : str
+
         Returns
         -------
         Asked or None
@@ -59,6 +63,11 @@ class JudgingAnswers(Database):
         question : int
         place : int, optional
             Which of the four cards was chosen, from 1, as the judge saw them; None if they could not say.
+
+        Returns
+        -------
+        Asked or None
+            The next question.
 
         Raises
         ------
@@ -145,6 +154,10 @@ class JudgingAnswers(Database):
         study_id : str
         identifiers : bool, default=True
             Whether stored parameters are in it.
+
+        Returns
+        -------
+        DataFrame
 
         Raises
         ------

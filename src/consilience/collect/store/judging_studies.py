@@ -110,7 +110,22 @@ class JudgingStudies(Database):
         return sorted(found, key=lambda one: one.created, reverse=True)
 
     def odd_questions(self, study_id: str) -> list[OddQuestion]:
-        """Return the questions of a judging study, in order; none of any other."""
+        """Return the questions of a judging study.
+
+        Parameters
+        ----------
+        study_id : str
+
+        Returns
+        -------
+        list of OddQuestion
+            In order; empty if the study is of another kind.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
         with self.read() as db:
             study_in(db, study_id)
             return odd_questions_in(db, study_id)

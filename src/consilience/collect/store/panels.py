@@ -180,6 +180,10 @@ class Panels(Database):
         """Delete all that a participant gave, earlier starts included.
 
         That they withdrew stays, so that their link says so.
+
+        Parameters
+        ----------
+        participant_id : str
         """
         with self.write() as db:
             for participant in _selves(db, participant_id):

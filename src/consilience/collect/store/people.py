@@ -123,6 +123,15 @@ class People(Database):
     def exclude(self, participant_id: str, excluded: bool = True) -> Participant:
         """Leave the answers of a participant out of every result, or take them in again; nothing is deleted.
 
+        Parameters
+        ----------
+        participant_id : str
+        excluded : bool, default=True
+
+        Returns
+        -------
+        Participant
+
         Raises
         ------
         NotOpenError

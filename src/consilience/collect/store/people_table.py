@@ -60,6 +60,10 @@ class PeopleTable(Database):
         study_id : str
         identifiers : bool, default=True
             Whether names and stored parameters are in it. Answers always are.
+
+        Returns
+        -------
+        DataFrame
         """
         with self.read() as db:
             study = study_in(db, study_id)

@@ -87,6 +87,10 @@ class Results(Database):
         study_id : str
         include_preview : bool, default=False
 
+        Returns
+        -------
+        Groupings
+
         Raises
         ------
         InputError
@@ -127,6 +131,10 @@ class Results(Database):
         study_id : str
         identifiers : bool, default=True
             Whether names and stored parameters are in it; else people have their ids.
+
+        Returns
+        -------
+        DataFrame
         """
         with self.read() as db:
             study = study_in(db, study_id)
@@ -158,6 +166,10 @@ class Results(Database):
         study_id : str
         identifiers : bool, default=True
             Whether people have the names under which they were imported; else they have their ids.
+
+        Returns
+        -------
+        DataFrame
         """
         columns = tables.changes.c
         with self.read() as db:

@@ -82,18 +82,53 @@ class Studies(Database):
         return study
 
     def study(self, study_id: str) -> Study:
-        """Return a study."""
+        """Return a study.
+
+        Parameters
+        ----------
+        study_id : str
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
         with self.read() as db:
             return study_in(db, study_id)
 
     def studies(self) -> list[Study]:
-        """Return all studies, the newest first."""
+        """Return all studies.
+
+        Returns
+        -------
+        list of Study
+            The newest first.
+        """
         query = select(tables.studies).order_by(tables.studies.c.created.desc(), tables.studies.c.id)
         with self.read() as db:
             return [_study_of(row) for row in db.execute(query)]
 
     def items(self, study_id: str) -> list[Item]:
-        """Return the items of a study, in order."""
+        """Return the items of a study.
+
+        Parameters
+        ----------
+        study_id : str
+
+        Returns
+        -------
+        list of Item
+            In order.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
         with self.read() as db:
             study_in(db, study_id)
             return items_in(db, study_id)
@@ -117,6 +152,16 @@ class Studies(Database):
 
         Once people have begun, its kind, its items, its categories, and whether groups are named and moves
         exported, stay as they are.
+
+        Parameters
+        ----------
+        study_id : str
+        title, kind, board, settings, items : optional
+            As for `create_study`; what is None stays.
+
+        Returns
+        -------
+        Study
 
         Raises
         ------
@@ -158,7 +203,21 @@ class Studies(Database):
         return new
 
     def open_study(self, study_id: str) -> Study:
-        """Let people join, for the first time or again."""
+        """Let people join, for the first time or again.
+
+        Parameters
+        ----------
+        study_id : str
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
         with self.write() as db:
             study = study_in(db, study_id, lock=True)
             if study.status != "open":
@@ -169,6 +228,14 @@ class Studies(Database):
 
     def close_study(self, study_id: str) -> Study:
         """Give no more assignments; those in progress can still be submitted.
+
+        Parameters
+        ----------
+        study_id : str
+
+        Returns
+        -------
+        Study
 
         Raises
         ------
@@ -186,7 +253,17 @@ class Studies(Database):
         return study
 
     def delete_study(self, study_id: str) -> None:
-        """Delete a study and all that was collected in it; no other study is concerned."""
+        """Delete a study and all that was collected in it; no other study is concerned.
+
+        Parameters
+        ----------
+        study_id : str
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
         with self.write() as db:
             study_in(db, study_id, lock=True)
             db.execute(delete(tables.items).where(tables.items.c.study == study_id))

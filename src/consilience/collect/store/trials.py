@@ -36,7 +36,17 @@ class Trials(Database):
             return standing_in(db, study, participant_id)[0]
 
     def cards(self, assignment: Assignment) -> dict[int, Item]:
-        """Return the cards of an assignment by their numbers, also those of training that are no items of the study."""
+        """Return the cards of an assignment, also those of training that are no items of the study.
+
+        Parameters
+        ----------
+        assignment : Assignment
+
+        Returns
+        -------
+        dict of int to Item
+            By the numbers of the cards.
+        """
         with self.read() as db:
             found = {item.number: item for item in items_in(db, assignment.study)}
             if assignment.number < 0:
@@ -60,7 +70,21 @@ class Trials(Database):
                 raise NotFoundError("There is no such practice sort.")
 
     def consistency(self, study_id: str) -> list[Consistency]:
-        """Return the scores of each participant on gold, repeats, practice and admission; previews are left out."""
+        """Return the scores of each participant on gold, repeats, practice and admission; previews are left out.
+
+        Parameters
+        ----------
+        study_id : str
+
+        Returns
+        -------
+        list of Consistency
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
         people = tables.participants.c
         with self.read() as db:
             study = study_in(db, study_id)

@@ -208,6 +208,10 @@ class Work(Database):
         confirmed : bool, default=False
             Whether the participant agreed to leave cards unsorted.
 
+        Returns
+        -------
+        Assignment
+
         Raises
         ------
         NotFoundError

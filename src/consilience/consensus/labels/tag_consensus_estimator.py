@@ -260,8 +260,11 @@ class TagConsensus(LabelAggregator):
 
         Parameters
         ----------
-        annotations, missing : as for `predict_tags`, which says what is raised, too
+        annotations : Labels, DataFrame or array
+            As for `predict_tags`, which says what is raised, too.
         y : ignored
+        missing : optional
+            As for `predict_tags`.
 
         Returns
         -------
