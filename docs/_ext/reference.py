@@ -40,5 +40,6 @@ def skip_incomplete(app: Sphinx, what: str, name: str, member: Any, skip: bool, 
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-skip-member", skip_incomplete)
     return {"parallel_read_safe": True}
