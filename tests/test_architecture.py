@@ -42,7 +42,7 @@ ROOMS_OF_COLLECT = [
     {"store"},
     {"wording"},
     {"settings"},
-    {"errors", "instructions", "log", "security"},
+    {"errors", "instructions", "log", "roles", "security"},
 ]
 HEAVY = {"jax", "equinox", "optax", "fastapi", "sqlalchemy", "dask"}
 ROOMS = {"consensus", "semisupervised", "deep"}  # of models

@@ -76,7 +76,7 @@ def test_a_password_can_be_typed_and_then_there_is_no_link(serve, database):
     assert "/admin/setup/" not in result.stdout
     assert app.state.served.setup_token is None
     store = Store.open(database)
-    assert matches(store.password_hash(), "correct horse battery")
+    assert matches(store.first_administrator().password_hash, "correct horse battery")
     store.close()
     result, _ = serve("--password", input="short\nshort\n")
     assert (result.exit_code, "10 to 200 characters" in result.stderr) == (2, True)

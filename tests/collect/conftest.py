@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 import warnings
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -171,6 +172,11 @@ def visit(sqlite_store):
 def password_hash():
     """The hash of the password at the least cost that there is: what a hash of ours costs is meant for attackers."""
     return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+
+
+def session_of(store, lifetime=timedelta(hours=1)):
+    """The secret of a session of the first administrator."""
+    return store.new_session(store.first_administrator().id, lifetime)
 
 
 def logged_in(visit, store, password_hash):

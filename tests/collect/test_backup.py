@@ -15,11 +15,12 @@ from consilience.collect.store.backup import backup, restore, verify
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
 from tests.collect.collecting import begun, joined, takes_part
+from tests.collect.conftest import session_of
 from tests.collect.judges import ask_judges, judged_animals
 from tests.quick_cases import some_quick
 
 OF_TODAY = ("studies", "pictures", "items", "participants", "assignments", "changes", "subsets", "jobs", "tokens")
-OF_TODAY += ("consensuses", "sessions", "secrets", "judgings", "odd_questions", "odd_answers")
+OF_TODAY += ("consensuses", "sessions", "accounts", "judgings", "odd_questions", "odd_answers")
 
 
 def filled(store):
@@ -35,7 +36,7 @@ def filled(store):
     store.ask(joined(store, judged).id)
     store.create_token("script")
     store.set_password_hash("hash")  # which ends sessions
-    store.new_session(timedelta(hours=1))
+    session_of(store)
     return study
 
 

@@ -2,17 +2,27 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import column, create_engine, insert, inspect, table, text
 
 from consilience.collect.store import Store, schema, tables
 from consilience.collect.store.backup import backup, restore
+from consilience.collect.store.database import now
+from consilience.collect.store.secret import hash_token
 from consilience.errors import InputError
 from tests.collect.collecting import NAMES, takes_part
 from tests.collect.test_backup import everything, filled
+
+HOUR = timedelta(hours=1)
+MOMENTS = ("created", "expires")
+OF_0010 = {
+    name: table(name, *map(column, ("token_hash", "name")), *(column(one, tables.Moment) for one in MOMENTS))
+    for name in ("sessions", "tokens")
+}
 
 
 def named(store):
@@ -109,16 +119,74 @@ def test_what_a_database_of_an_earlier_version_holds_stays(store, url, tmp_path)
     study = filled(store)
     person, _ = takes_part(store, study, seed=9)
     store.keep_answers(person.id, "before", {"age": 30})
-    before = everything(store)
+    before = all_but_accounts(store)
     with store.write() as db:
         schema.move_to(db, "0006")
     old = Store.open(url, as_it_is=True)
     backup(old, tmp_path / "backup")
     old.close()
     Store.open(url).close()
-    assert everything(store) == before
+    assert all_but_accounts(store) == before
     assert store.has_answered(person.id, "before")
     restore(f"sqlite:///{tmp_path}/again.db", tmp_path / "backup")
     again = Store.open(f"sqlite:///{tmp_path}/again.db")
-    assert everything(again) == before
+    assert all_but_accounts(again) == before
     again.close()
+
+
+def all_but_accounts(store):
+    """What tables hold, without what there was not yet: accounts are made anew."""
+    return {name: rows for name, rows in everything(store).items() if name not in ("accounts", "sessions")}
+
+
+def test_the_one_password_becomes_the_first_administrator(store, url, tmp_path):
+    with store.write() as db:
+        schema.move_to(db, "0010")
+        db.execute(text("INSERT INTO secrets VALUES ('password', 'its hash')"))
+        for number, (token, expires) in enumerate([("goes on", now() + HOUR), ("is over", now() - HOUR)]):
+            values = {"token_hash": hash_token(token), "created": now(), "expires": expires}
+            db.execute(insert(OF_0010["sessions"]).values(**values))
+            db.execute(
+                insert(OF_0010["tokens"]).values(name=f"script {number}", token_hash=hash_token(token), created=now())
+            )
+    old = Store.open(url, as_it_is=True)
+    backup(old, tmp_path / "backup")
+    old.close()
+    Store.open(url).close()
+    require_first_administrator(store)
+    restore(f"sqlite:///{tmp_path}/again.db", tmp_path / "backup")
+    again = Store.open(f"sqlite:///{tmp_path}/again.db")
+    require_first_administrator(again)
+    with store.write() as db:
+        schema.move_to(db, "0010")
+        assert db.execute(text("SELECT * FROM secrets")).all() == [("password", "its hash")]
+        assert db.scalar(text("SELECT count(*) FROM tokens")) == 2
+    again.close()
+
+
+def require_first_administrator(store):
+    [account] = store.accounts()
+    assert (account.name, account.role, account.password_hash) == ("admin", "administrator", "its hash")
+    assert store.account_by_session("goes on") == account
+    assert store.account_by_session("is over") is None
+    assert [(token.name, token.account) for token in store.tokens()] == [("script 0", None), ("script 1", None)]
+    assert store.check_token("goes on").name == "script 0"
+    with store.read() as db:
+        assert db.execute(text("SELECT * FROM secrets")).all() == []
+
+
+def test_without_a_password_there_is_no_account_after_the_step(store):
+    with store.write() as db:
+        schema.move_to(db, "0010")
+        schema.move_to(db, schema.HEAD)
+    assert store.accounts() == []
+
+
+def test_tokens_of_guests_do_not_outlive_a_step_back(store):
+    store.create_token("of a guest", store.add_account("Bo", "guest").id)
+    store.create_token("of an administrator", store.add_account("Ann", "administrator").id)
+    store.create_token("of nobody")
+    with store.write() as db:
+        schema.move_to(db, "0010")
+        names = db.scalars(text("SELECT name FROM tokens ORDER BY id")).all()
+    assert names == ["of an administrator", "of nobody"]

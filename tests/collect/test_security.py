@@ -11,7 +11,7 @@ from consilience.collect import security
 from consilience.collect.security import PublicAddress, Rate, RateLimit, RefusedError, require_own_page
 from consilience.errors import InputError
 
-from .conftest import PASSWORD, visiting
+from .conftest import PASSWORD, session_of, visiting
 
 PAGES = ["/admin", "/admin/new", "/admin/tokens", "/admin/studies/x", "/admin/studies/x/export/csv"]
 ACTIONS = ["/admin/demo", "/admin/new", "/admin/tokens", "/admin/tokens/1/revoke", "/admin/studies/x/open"]
@@ -57,7 +57,7 @@ def test_the_set_up_link_works_once_and_leaves_the_address(visit, sqlite_store):
     assert other.post("/admin/setup", data={"password": PASSWORD, "again": PASSWORD}).status_code == 404
     assert "differ" in browser.post("/admin/setup", data={"password": PASSWORD, "again": "x"}).text
     assert "10 to 200" in browser.post("/admin/setup", data={"password": "x", "again": "x"}).text
-    assert sqlite_store.password_hash() is None
+    assert sqlite_store.accounts() == []
     done = browser.post("/admin/setup", data={"password": PASSWORD, "again": PASSWORD})
     assert done.headers["location"] == "/admin"
     assert browser.get("/admin").status_code == 200
@@ -82,7 +82,7 @@ def test_sessions_end_by_logging_out_and_by_time(admin, visit, sqlite_store):
     admin.post("/admin/logout")
     again = visit(cookies={"session": cookie})
     assert again.get("/admin").headers["location"] == "/admin/login"
-    over = visit(cookies={"session": sqlite_store.new_session(timedelta(seconds=-1))})
+    over = visit(cookies={"session": session_of(sqlite_store, timedelta(seconds=-1))})
     assert over.get("/admin").headers["location"] == "/admin/login"
     assert over.post("/admin/demo").status_code == 401
 

@@ -406,17 +406,19 @@ def test_a_deleted_study_leaves_nothing(store):
 
 
 def test_access(store):
-    assert store.password_hash() is None
-    session = store.new_session(timedelta(hours=1))
-    assert store.is_session(session)
-    assert not store.is_session(session + "x")
-    assert not store.is_session(store.new_session(timedelta(0)))
+    assert store.first_administrator() is None
+    store.set_password_hash("old hash")
+    first = store.first_administrator()
+    session = store.new_session(first.id, timedelta(hours=1))
+    assert store.account_by_session(session).name == "admin"
+    assert store.account_by_session(session + "x") is None
+    assert store.account_by_session(store.new_session(first.id, timedelta(0))) is None
     store.set_password_hash("hash")
-    assert store.password_hash() == "hash"
-    assert not store.is_session(session)
-    again = store.new_session(timedelta(hours=1))
+    assert store.account(first.id).password_hash == "hash"
+    assert store.account_by_session(session) is None
+    again = store.new_session(first.id, timedelta(hours=1))
     store.end_session(again)
-    assert not store.is_session(again)
+    assert store.account_by_session(again) is None
     token, secret = store.create_token(" my\nscript ")
     assert token.name == "my script"
     assert store.check_token(secret).id == token.id

@@ -1,7 +1,6 @@
 """Pages of a study: which step is next, finding people, and when drawings are said to be on their way."""
 
 import re
-from datetime import timedelta
 
 import pytest
 
@@ -10,6 +9,7 @@ from consilience.collect.store import overviews
 from consilience.collect.worker import Worker
 
 from .collecting import begun, joined, takes_part
+from .conftest import session_of
 
 
 def next_step(admin, study):
@@ -83,7 +83,7 @@ def test_drawings_are_said_to_be_drawn_only_while_they_are(admin, sqlite_store, 
 @pytest.mark.parametrize(("kind", "asked"), [("open", False), ("closed", True), ("hybrid", True)])
 def test_groups_are_asked_for_where_some_are_given(page, sqlite_store, password_hash, kind, asked):
     sqlite_store.set_password_hash(password_hash)
-    session = sqlite_store.new_session(timedelta(hours=1))
+    session = session_of(sqlite_store)
     page.goto("/admin/login")
     page.context.add_cookies([{"name": "session", "value": session, "url": page.url}])
     page.goto("/admin/new")

@@ -70,7 +70,7 @@ def _first_password(store: Any, ask: bool) -> str | None:
     if ask:
         typed = click.prompt("New password", hide_input=True, confirmation_prompt="The same again", err=True)
         store.set_password_hash(hashed_password(typed))
-    return None if store.password_hash() is not None else secrets.token_urlsafe(24)
+    return None if store.first_administrator() is not None else secrets.token_urlsafe(24)
 
 
 def _make_demo(store: Any, wanted: bool) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from threading import Lock
 from urllib.parse import urlsplit
 
@@ -50,16 +52,22 @@ def hashed_password(password: str) -> str:
 
 
 def matches(hashed: str | None, password: str) -> bool:
-    """Whether a password is the one that was hashed; False if there is none."""
+    """Whether a password is the one that was hashed; False if there is none, which takes as long to find out."""
     from argon2 import PasswordHasher
     from argon2.exceptions import Argon2Error, InvalidHashError
 
-    if hashed is None or len(password) > LONGEST_PASSWORD:  # hashing a very long text takes long
+    if len(password) > LONGEST_PASSWORD:  # hashing a very long text takes long
         return False
     try:
-        return PasswordHasher().verify(hashed, password)
+        return PasswordHasher().verify(hashed or _hash_of_nothing(), password) and hashed is not None
     except (Argon2Error, InvalidHashError):
         return False
+
+
+@cache
+def _hash_of_nothing() -> str:
+    """Return a hash that costs as much to compare as those of passwords."""
+    return hashed_password(secrets.token_urlsafe())
 
 
 def equal(given: str, expected: str) -> bool:

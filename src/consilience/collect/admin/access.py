@@ -1,4 +1,4 @@
-"""Administration: the first password, logging in and out, tokens of the API, and who may see its pages."""
+"""Administration: the first account, logging in and out, and tokens of the API."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from starlette.datastructures import FormData
 
 from consilience.collect import security
 from consilience.collect.forms import sent_form, text_of
+from consilience.collect.roles import ADMINISTRATOR
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import DEVICE, SESSION, SETUP, address, page, see, served_by, set_cookie
+from consilience.collect.settings.account_names import LONGEST_ACCOUNT_NAME, checked_account_name, name_key
+from consilience.collect.store.accounts import FIRST, Account
 from consilience.collect.store.secret import new_id
 from consilience.errors import InputError
 
 HOURS = 12  # of a session
 DAYS = 365  # for which a browser that logged in is known
-ANY_DEVICE = "any"  # that is not known
+ANY_DEVICE = "any "  # that is not known; the account follows
 LENGTHS = {"shortest": security.SHORTEST_PASSWORD, "longest": security.LONGEST_PASSWORD}
 LONGEST_TOKEN_NAME = 100
 
@@ -27,8 +30,7 @@ Form = Annotated[FormData, Depends(sent_form)]
 
 def signed_in(request: Request) -> None:
     """Refuse a request without the cookie of a session that goes on."""
-    token = request.cookies.get(SESSION, "")
-    if not (token and served_by(request).store.is_session(token)):
+    if served_by(request).store.account_by_session(request.cookies.get(SESSION, "")) is None:
         raise RefusedError(401, "Please log in.")
     request.state.signed_in = True
 
@@ -36,7 +38,7 @@ def signed_in(request: Request) -> None:
 SignedIn = Depends(signed_in)
 
 
-# ---- the first password
+# ---- the first account
 
 
 @router.get("/admin/setup/{token}")
@@ -51,36 +53,42 @@ def open_setup_link(request: Request, token: str) -> Response:
 
 @router.get("/admin/setup")
 def show_setup(request: Request) -> Response:
-    """Show the form of the first password."""
+    """Show the form of the first name and password."""
     _require_setup(request, request.cookies.get(SETUP, ""))
-    return page(request, "setup", **LENGTHS)
+    return page(request, "setup", called=FIRST, **LENGTHS)
 
 
 @router.post("/admin/setup")
 def set_first_password(request: Request, form: Form) -> Response:
-    """Set the first password, and log in."""
+    """Make the first administrator, and log in."""
     served_by(request).count("login", address(request))
     _require_setup(request, request.cookies.get(SETUP, ""))
-    password = _secret(form, "password")
-    if password != _secret(form, "again"):
-        return page(request, "setup", status=422, error="The two passwords differ.", **LENGTHS)
+    name = text_of(form, "username") or FIRST
     try:
-        hashed = security.hashed_password(password)
+        made = served_by(request).store.add_account(checked_account_name(name), ADMINISTRATOR, new_password_in(form))
     except InputError as error:
-        return page(request, "setup", status=422, error=str(error), **LENGTHS)
-    served_by(request).store.set_password_hash(hashed)
+        return page(request, "setup", status=422, error=str(error), called=name, **LENGTHS)
     served_by(request).setup_token = None
-    answer = _begin_session(request)
+    answer = begin_session(request, made)
     answer.delete_cookie(SETUP, path="/")
     return answer
 
 
 def _require_setup(request: Request, token: str) -> None:
-    expected = served_by(request).setup_token
-    if expected is None or served_by(request).store.password_hash() is not None or not security.equal(token, expected):
+    use = served_by(request)
+    is_needed = use.setup_token is not None and use.store.first_administrator() is None
+    if not is_needed or not security.equal(token, use.setup_token or ""):
         raise RefusedError(
             404, "This link was used, or is not whole. The server's first lines hold the link that works."
         )
+
+
+def new_password_in(form: FormData) -> str:
+    """Return the hash of a password that was typed twice. Raises InputError: they differ, or it is no good one."""
+    password = secret_of(form, "password")
+    if password != secret_of(form, "again"):
+        raise InputError("The two passwords differ.")
+    return security.hashed_password(password)
 
 
 # ---- sessions
@@ -88,19 +96,29 @@ def _require_setup(request: Request, token: str) -> None:
 
 @router.get("/admin/login")
 def show_login(request: Request) -> Response:
-    """Show the form of the password."""
-    return page(request, "login", longest=security.LONGEST_PASSWORD)
+    """Show the form of the name and the password."""
+    return _login_page(request)
 
 
 @router.post("/admin/login")
 def log_in(request: Request, form: Form) -> Response:
     """Begin a session."""
-    served_by(request).count("login", address(request))
-    served_by(request).count("account", _device_of(request) or ANY_DEVICE)
-    if not security.matches(served_by(request).store.password_hash(), _secret(form, "password")):
-        error = "This is not the password."
-        return page(request, "login", status=403, error=error, longest=security.LONGEST_PASSWORD)
-    return _begin_session(request)
+    use, name = served_by(request), text_of(form, "username")[:LONGEST_ACCOUNT_NAME]
+    use.count("login", address(request))
+    accounts = use.store.accounts()
+    account = use.store.account_by_name(name) if name or len(accounts) != 1 else accounts[0]
+    use.count("account", _device_of(request, account) or ANY_DEVICE + name_key(account.name if account else name))
+    if not security.matches(account and account.password_hash, secret_of(form, "password")) or account is None:
+        several = len(accounts) > 1
+        error = "There is no account with this name and this password." if several else "This is not the password."
+        return _login_page(request, status=403, error=error, name=name)
+    return begin_session(request, account)
+
+
+def _login_page(request: Request, *, name: str = "", **answer: Any) -> Response:
+    """Return the page of the log-in, which asks for a name where there are several accounts."""
+    several = len(served_by(request).store.accounts()) > 1
+    return page(request, "login", longest=security.LONGEST_PASSWORD, several=several, called=name, **answer)
 
 
 @router.post("/admin/logout")
@@ -112,27 +130,27 @@ def log_out(request: Request) -> Response:
     return answer
 
 
-def _begin_session(request: Request) -> Response:
+def begin_session(request: Request, account: Account) -> Response:
+    """Log an account in, and lead to the studies; from now on its browser is known."""
     answer = see("/admin")
-    set_cookie(
-        request, answer, SESSION, served_by(request).store.new_session(timedelta(hours=HOURS)), seconds=HOURS * 3600
-    )
-    device = security.seal(_device_of(request) or new_id(), _key_of_devices(request))
+    session = served_by(request).store.new_session(account.id, timedelta(hours=HOURS))
+    set_cookie(request, answer, SESSION, session, seconds=HOURS * 3600)
+    device = security.seal(_device_of(request, account) or new_id(), account.password_hash or "")
     set_cookie(request, answer, DEVICE, device, seconds=DAYS * 86400)
     return answer
 
 
-def _device_of(request: Request) -> str | None:
-    """Return the id of a browser in which somebody logged in with the password of today; None for others."""
-    return security.unseal(request.cookies.get(DEVICE, ""), _key_of_devices(request))
+def _device_of(request: Request, account: Account | None) -> str | None:
+    """Return the id of a browser in which somebody logged in with the password of today; None for others.
+
+    The key of its cookie is the hash of the password, which has a random salt.
+    """
+    if account is None or account.password_hash is None:
+        return None
+    return security.unseal(request.cookies.get(DEVICE, ""), account.password_hash)
 
 
-def _key_of_devices(request: Request) -> str:
-    """Return the key of the cookies of known browsers: the hash of the password, which has a random salt."""
-    return served_by(request).store.password_hash() or ""
-
-
-def _secret(form: FormData, name: str) -> str:
+def secret_of(form: FormData, name: str) -> str:
     """Return a field as it was typed, blanks at its ends included."""
     value = form.get(name)
     return value if isinstance(value, str) else ""

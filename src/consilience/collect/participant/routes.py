@@ -276,7 +276,7 @@ def show_small_picture(request: Request, study: str, picture: str) -> Response:
 def _require_picture(request: Request, study: str, picture: str) -> None:
     """Refuse who may not see a picture, or one that is not there."""
     store = served_by(request).store
-    if not store.is_session(request.cookies.get(SESSION, "")):
+    if store.account_by_session(request.cookies.get(SESSION, "")) is None:
         try:
             allowed = known_by(request).study == study
         except NotFoundError:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from consilience.collect.store.access import Access
 from consilience.collect.store.access import Token as Token
+from consilience.collect.store.accounts import Account as Account
+from consilience.collect.store.accounts import Accounts
 from consilience.collect.store.jobs import Job as Job
 from consilience.collect.store.jobs import Jobs
 from consilience.collect.store.jobs import Prepared as Prepared
@@ -24,7 +26,19 @@ from consilience.collect.store.work import Work
 
 
 class Store(
-    Studies, People, PeopleTable, Panels, Work, Trials, Results, JudgingStudies, JudgingAnswers, Jobs, Overviews, Access
+    Studies,
+    People,
+    PeopleTable,
+    Panels,
+    Work,
+    Trials,
+    Results,
+    JudgingStudies,
+    JudgingAnswers,
+    Jobs,
+    Overviews,
+    Accounts,
+    Access,
 ):
     """Studies, participants and their answers in SQLite or PostgreSQL; open it with `Store.open`.
 

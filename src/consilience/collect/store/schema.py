@@ -67,8 +67,10 @@ def move_to(db: Connection, target: str) -> None:
 
     Raises InputError: the database was written by a later version of the package.
     """
-    _require_known(revision(db))
-    (command.downgrade if target == BASE else command.upgrade)(_config(db), target)
+    found = revision(db)
+    _require_known(found)
+    is_earlier = target == BASE or (found is not None and target < found)  # they are numbered
+    (command.downgrade if is_earlier else command.upgrade)(_config(db), target)
 
 
 def require_tables(db: Connection) -> None:

@@ -215,10 +215,63 @@ overviews = Table(  # drawings and tables of the dashboard, the last only
     Column("content", JSON, nullable=False),
 )
 
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("name_key", Text, nullable=False, unique=True),  # the same for names that look alike
+    Column("password_hash", Text),  # none of those whom only a proxy names
+    Column("role", String(16), nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("used", Moment),
+)
+
+
+def _account(**options: Any) -> Column[str]:
+    return Column("account", String(16), ForeignKey("accounts.id", ondelete="CASCADE"), **options)
+
+
+members = Table(  # of studies; administrators need not be
+    "members",
+    metadata,
+    _study(primary_key=True),
+    _account(primary_key=True, index=True),
+    Column("role", String(16), nullable=False),
+)
+
+invitations = Table(  # that were not accepted yet
+    "invitations",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("token_hash", String(64), nullable=False, unique=True),
+    Column("study", String(16), ForeignKey("studies.id", ondelete="CASCADE"), index=True),
+    _account(),  # whose password is chosen anew; none for those who are to join
+    Column("role", String(16), nullable=False),
+    Column("inviter", String(16), ForeignKey("accounts.id", ondelete="CASCADE")),
+    Column("created", Moment, nullable=False),
+    Column("expires", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+actions = Table(  # who changed what; they outlast accounts and studies
+    "actions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("done", Moment, nullable=False),
+    Column("name", Text, nullable=False),  # of the account
+    Column("study", String(16), index=True),
+    Column("title", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
 tokens = Table(
     "tokens",
     metadata,
     Column("id", Integer, primary_key=True),
+    _account(),  # none of those that were made before there were accounts, or in Python: they may do everything
     Column("name", Text, nullable=False),
     Column("token_hash", String(64), nullable=False, unique=True),
     Column("created", Moment, nullable=False),
@@ -231,11 +284,12 @@ sessions = Table(
     "sessions",
     metadata,
     Column("token_hash", String(64), primary_key=True),
+    _account(nullable=False, index=True),
     Column("created", Moment, nullable=False),
     Column("expires", Moment, nullable=False),
 )
 
-secrets = Table(
+secrets = Table(  # empty since there are accounts; in it, backups of earlier versions have the password
     "secrets",
     metadata,
     Column("name", String(64), primary_key=True),
