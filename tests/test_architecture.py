@@ -35,6 +35,7 @@ ROOMS_OF_COLLECT = [
     {"admin"},
     {"participant"},
     {"health"},
+    {"authority"},
     {"serving", "middleware", "forms"},
     {"worker"},
     {"results"},

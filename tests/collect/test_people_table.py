@@ -156,7 +156,7 @@ def test_what_cannot_be_exported(sqlite_store):
     study = begun(sqlite_store)
     with pytest.raises(InputError, match=r"^The report is about sorts"):
         export_study(sqlite_store, study, "html", "participants")
-    with pytest.raises(InputError, match=r"^The table must be one of sorts, participants, answers, moves\.$"):
+    with pytest.raises(InputError, match=r"^The table must be one of sorts, participants, answers, moves, log\.$"):
         export_study(sqlite_store, study, "csv", "people")
 
 

@@ -338,7 +338,7 @@ def import_(study_id: str, annotations: Path, reading: dict[str, Any], db: str) 
 @click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="CSV, Parquet, JSON or HTML file to write.")
 @click.option(
     "--table",
-    type=click.Choice(["sorts", "participants", "answers", "moves"]),
+    type=click.Choice(["sorts", "participants", "answers", "moves", "log"]),
     help="A row for each card presented, each person, each answer of a judge, or each card moved.  "
     "[default: sorts, or answers]",
 )

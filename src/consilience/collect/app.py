@@ -8,13 +8,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.security import HTTPAuthorizationCredentials
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from consilience import __version__
 from consilience.collect import health
-from consilience.collect.admin import access, cards, copying, dashboard, deletion, studies
+from consilience.collect.admin import access, cards, copying, dashboard, deletion, history, invited, studies, team
 from consilience.collect.admin import judging as admin_judging
 from consilience.collect.admin import panel as admin_panel
 from consilience.collect.admin import people as admin_people
@@ -28,7 +27,7 @@ from consilience.collect.api import training as api_training
 from consilience.collect.api.openapi import DESCRIPTION, describe
 from consilience.collect.api.routes import API
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.middleware import Guarded, Message, refusal_in
+from consilience.collect.middleware import Guarded, refusal_in
 from consilience.collect.participant import panel_routes
 from consilience.collect.participant import routes as participant_routes
 from consilience.collect.participant.refusals import is_of_participants, refuse_participant
@@ -45,6 +44,9 @@ PAGES = (
         participant_routes,
         panel_routes,
         access,
+        invited,
+        team,
+        history,
         copying,
         studies,
         cards,
@@ -53,7 +55,7 @@ PAGES = (
         admin_people,
         admin_texts,
     ),
-    *(admin_texts, dashboard, deletion, admin_judging, health),
+    *(dashboard, deletion, admin_judging, health),
 )
 SENTENCES = {404: "There is no such page.", 405: "This address does not take requests of this kind."}
 
@@ -142,7 +144,6 @@ def create_app(
         answer=lambda scope, refused: _answer_refused(Request(scope), refused),
         most_bytes=_most_bytes,
         without_cookies=lambda path: path.startswith(API),
-        admit=_admit,
         public=public,
     )
     describe(app)
@@ -167,14 +168,6 @@ def _with(worker: Background) -> Callable[[FastAPI], AbstractAsyncContextManager
             await run_in_threadpool(worker.stop)
 
     return lifespan
-
-
-async def _admit(scope: Message, headers: dict[str, str]) -> None:
-    """Refuse a request to the API whose token is missing or wrong, before its body is read."""
-    if scope["path"].startswith(f"{API}/"):
-        scheme, _, secret = headers.get("authorization", "").partition(" ")
-        credentials = HTTPAuthorizationCredentials(scheme=scheme, credentials=secret.strip())
-        await run_in_threadpool(api_routes.require_token, Request(scope), credentials)
 
 
 def _most_bytes(path: str) -> int:

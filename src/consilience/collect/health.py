@@ -8,11 +8,12 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from consilience.collect.authority import RuledRoute
 from consilience.collect.serving import served_by
 from consilience.collect.store import Store, schema
 
 logger = logging.getLogger(__name__)
-router = APIRouter()
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.get("/healthz")

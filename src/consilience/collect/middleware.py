@@ -13,6 +13,7 @@ from typing import Any
 
 from consilience.collect.security import PublicAddress, RefusedError, require_own_page
 
+NAMED = "consilience.named"  # in a scope, the account that a trusted proxy names
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -50,7 +51,6 @@ class Guarded:
     most_bytes : gives how large a body may be, by the path.
     without_cookies : whether a path never looks at cookies, so that no other site's page can use somebody's session
         there.
-    admit : refuses strangers by scope and headers, before any of a body is read.
     public : by which alone the server is reached, and whose scheme is that of its requests.
     """
 
@@ -61,11 +61,10 @@ class Guarded:
         answer: Answer,
         most_bytes: Callable[[str], int],
         without_cookies: Callable[[str], bool],
-        admit: Callable[[Message, dict[str, str]], Awaitable[None]],
         public: PublicAddress | None = None,
     ) -> None:
         self.app, self.answer, self.most_bytes, self.without_cookies = app, answer, most_bytes, without_cookies
-        self.admit, self.public = admit, public
+        self.public = public
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request; other events pass."""
@@ -90,8 +89,6 @@ class Guarded:
                 self.public.require_known(headers.get("host", ""))
             if not self.without_cookies(scope["path"]):
                 require_own_page(scope["method"], headers, scope.get("scheme", "http"))
-            if has_body(headers):
-                await self.admit(scope, headers)
             await self.app(scope, bound_body(receive, headers, self.most_bytes(scope["path"])), sent)
         except Exception as error:
             refused = refusal_in(error)
@@ -138,11 +135,6 @@ def with_ours(headers: Any, encrypted: bool) -> list[tuple[bytes, bytes]]:
 def headers_of(scope: Message) -> dict[str, str]:
     """Return the headers of a request by name."""
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-
-
-def has_body(headers: dict[str, str]) -> bool:
-    """Return whether a request says that a body follows."""
-    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
 def bound_body(receive: Receive, headers: dict[str, str], most: int) -> Receive:

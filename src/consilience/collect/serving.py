@@ -26,7 +26,7 @@ from consilience.collect.wording.catalogues import is_machine_made
 
 STATIC = files("consilience.collect") / "static"
 FOR_GOOD = "public, max-age=31536000, immutable"  # what never changes under its address
-SESSION, PARTICIPANT, SETUP, DEVICE = "session", "participant", "setup", "device"  # cookies
+SESSION, PARTICIPANT, SETUP, INVITED, DEVICE = "session", "participant", "setup", "invited", "device"  # cookies
 MOST_SMALL = 1024  # pictures in the size of a card that are remembered
 TOO_MANY_LOGINS = "Too many attempts to log in. Wait some minutes, then try again."
 HEADINGS = {
@@ -142,7 +142,12 @@ def address(request: Request) -> str:
 
 def link_to(request: Request, token: str) -> str:
     """Return the whole address by which people join."""
-    public, found = served_by(request).public, request.url_for("join", token=token)
+    return full_address(request, "join", token=token)
+
+
+def full_address(request: Request, route: str, **named: str) -> str:
+    """Return the whole address of a route, for others to open."""
+    public, found = served_by(request).public, request.url_for(route, **named)
     return str(found) if public is None else f"{public.url}{found.path}"
 
 
@@ -181,7 +186,9 @@ def day(moment: datetime) -> str:
 def page(request: Request, name: str, *, status: int = 200, **context: Any) -> HTMLResponse:
     """Return a page of the administration, from its template."""
     usual: dict[str, Any] = {"here": None, "error": None, "problems": {}}
-    given = usual | {"signed_in": getattr(request.state, "signed_in", False)} | context
+    asker = getattr(request.state, "asker", None)
+    can = asker.can(getattr(context.get("study"), "id", None)) if asker else {}
+    given = usual | {"asker": asker, "can": can} | context
     return HTMLResponse(served_by(request).pages.get_template(f"admin/{name}.html.j2").render(given), status)
 
 

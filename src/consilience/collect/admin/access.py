@@ -9,11 +9,14 @@ from fastapi import APIRouter, Depends, Request, Response
 from starlette.datastructures import FormData
 
 from consilience.collect import security
+from consilience.collect.authority import RuledRoute, asked_by, tell_more
+from consilience.collect.errors import NotFoundError
 from consilience.collect.forms import sent_form, text_of
 from consilience.collect.roles import ADMINISTRATOR
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import DEVICE, SESSION, SETUP, address, page, see, served_by, set_cookie
 from consilience.collect.settings.account_names import LONGEST_ACCOUNT_NAME, checked_account_name, name_key
+from consilience.collect.store import Token
 from consilience.collect.store.accounts import FIRST, Account
 from consilience.collect.store.secret import new_id
 from consilience.errors import InputError
@@ -24,18 +27,8 @@ ANY_DEVICE = "any "  # that is not known; the account follows
 LENGTHS = {"shortest": security.SHORTEST_PASSWORD, "longest": security.LONGEST_PASSWORD}
 LONGEST_TOKEN_NAME = 100
 
-router = APIRouter()
+router = APIRouter(route_class=RuledRoute)
 Form = Annotated[FormData, Depends(sent_form)]
-
-
-def signed_in(request: Request) -> None:
-    """Refuse a request without the cookie of a session that goes on."""
-    if served_by(request).store.account_by_session(request.cookies.get(SESSION, "")) is None:
-        raise RefusedError(401, "Please log in.")
-    request.state.signed_in = True
-
-
-SignedIn = Depends(signed_in)
 
 
 # ---- the first account
@@ -69,6 +62,7 @@ def set_first_password(request: Request, form: Form) -> Response:
     except InputError as error:
         return page(request, "setup", status=422, error=str(error), called=name, **LENGTHS)
     served_by(request).setup_token = None
+    served_by(request).store.note_action(made.name, "became the first administrator")
     answer = begin_session(request, made)
     answer.delete_cookie(SETUP, path="/")
     return answer
@@ -135,8 +129,9 @@ def begin_session(request: Request, account: Account) -> Response:
     answer = see("/admin")
     session = served_by(request).store.new_session(account.id, timedelta(hours=HOURS))
     set_cookie(request, answer, SESSION, session, seconds=HOURS * 3600)
-    device = security.seal(_device_of(request, account) or new_id(), account.password_hash or "")
-    set_cookie(request, answer, DEVICE, device, seconds=DAYS * 86400)
+    if account.password_hash is not None:
+        device = security.seal(_device_of(request, account) or new_id(), account.password_hash)
+        set_cookie(request, answer, DEVICE, device, seconds=DAYS * 86400)
     return answer
 
 
@@ -159,26 +154,35 @@ def secret_of(form: FormData, name: str) -> str:
 # ---- tokens of the API
 
 
-@router.get("/admin/tokens", dependencies=[SignedIn])
+@router.get("/admin/tokens")
 def list_tokens(request: Request) -> Response:
-    """List the tokens, without what they are."""
+    """List one's tokens, and to administrators all, without what they are."""
     return _tokens(request)
 
 
-@router.post("/admin/tokens", dependencies=[SignedIn])
+@router.post("/admin/tokens")
 def make_token(request: Request, form: Form) -> Response:
     """Make a token, and show it this once."""
     name = text_of(form, "name")[:LONGEST_TOKEN_NAME] or "without a name"
-    _, created = served_by(request).store.create_token(name)
+    token, created = served_by(request).store.create_token(name, asked_by(request).account)
+    tell_more(request, token.name)
     return _tokens(request, created)
 
 
-@router.post("/admin/tokens/{token}/revoke", dependencies=[SignedIn])
+@router.post("/admin/tokens/{token}/revoke")
 def revoke_token(request: Request, token: int) -> Response:
     """Revoke a token; it works no more from now on."""
+    if token not in [one.id for one in _tokens_of(request)]:
+        raise NotFoundError("There is no such token.")
     served_by(request).store.revoke_token(token)
     return see("/admin/tokens")
 
 
 def _tokens(request: Request, created: Any = None) -> Response:
-    return page(request, "tokens", here="tokens", tokens=served_by(request).store.tokens(), created=created)
+    names = {one.id: one.name for one in served_by(request).store.accounts()}
+    return page(request, "tokens", here="tokens", tokens=_tokens_of(request), names=names, created=created)
+
+
+def _tokens_of(request: Request) -> list[Token]:
+    asker, found = asked_by(request), served_by(request).store.tokens()
+    return [one for one in found if asker.role == ADMINISTRATOR or one.account == asker.account]

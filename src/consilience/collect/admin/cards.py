@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import FormData
 
-from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.access import Form
+from consilience.collect.authority import RuledRoute
 from consilience.collect.creation.duplicates import note_on_look_alikes
 from consilience.collect.errors import NotOpenError
 from consilience.collect.forms import text_of
@@ -19,7 +20,7 @@ from consilience.errors import InputError
 
 ON_A_PAGE = 100
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 PageNumber = Annotated[int, Query(alias="page", ge=1, le=10_000)]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.access import Form
 from consilience.collect.admin.setting_forms import fields_of
+from consilience.collect.authority import RuledRoute, own_study
 from consilience.collect.creation.study_file import copy_study, pack_study, unpack_study
 from consilience.collect.creation.templates import TEMPLATES
 from consilience.collect.errors import NotFoundError
@@ -14,7 +15,7 @@ from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import OF_SORTS, Study
 from consilience.errors import InputError
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.post("/admin/studies/{study}/copy")
@@ -56,5 +57,5 @@ def begin_with(request: Request, name: str) -> Response:
 
 
 def _lead_to(request: Request, study: Study, notice: str) -> Response:
-    served_by(request).notices[study.id] = notice
+    served_by(request).notices[own_study(request, study).id] = notice
     return see(f"/admin/studies/{study.id}")

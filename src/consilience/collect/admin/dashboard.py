@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from fastapi import APIRouter, Request, Response
 
-from consilience.collect.admin.access import SignedIn
+from consilience.collect.authority import RuledRoute
 from consilience.collect.results.exporting import MIMES, card_names, encode_table
 from consilience.collect.results.progress import clusters_of, progress_of, quotas_of
 from consilience.collect.serving import answer_version, page, served_by, tag_answer
@@ -21,7 +21,7 @@ from consilience.collect.store import Store
 
 MOST_PEOPLE = 50  # that are listed
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.get("/admin/studies/{study}/dashboard")

@@ -6,14 +6,15 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.access import Form
+from consilience.collect.authority import RuledRoute
 from consilience.collect.errors import NotOpenError
 from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import JUDGING, Study
 from consilience.collect.store import Store
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.get("/admin/studies/{study}/delete")

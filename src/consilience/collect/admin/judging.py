@@ -9,8 +9,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
-from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.access import Form
 from consilience.collect.admin.setting_forms import shown_value, value_in
+from consilience.collect.authority import RuledRoute, asked_by, own_study
 from consilience.collect.creation import cards
 from consilience.collect.creation.judging import judge_consensus, judge_table
 from consilience.collect.forms import files_of, text_of, whole_of
@@ -21,7 +22,7 @@ from consilience.collect.store import Store
 from consilience.collect.store.judging import PER_CLUSTER, USUAL_ANSWERS, USUAL_EACH
 from consilience.errors import InputError
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.get("/admin/studies/{study}/judging")
@@ -37,7 +38,7 @@ def make_from_consensus(request: Request, study: str) -> Response:
     store = served_by(request).store
     found = store.study(study)
     try:
-        made = judge_consensus(store, found)
+        made = own_study(request, judge_consensus(store, found))
     except InputError as error:
         return _judgings_page(request, found, str(error))
     if found.settings.panel.consent:
@@ -49,7 +50,8 @@ def make_from_consensus(request: Request, study: str) -> Response:
 
 def _judgings_page(request: Request, study: Study, error: str | None = None) -> Response:
     store = served_by(request).store
-    rows = [{"study": one, "overall": results_of(store, one).found.overall} for one in store.judgings_of(study.id)]
+    seen = [one for one in store.judgings_of(study.id) if asked_by(request).sees(one.id)]
+    rows = [{"study": one, "overall": results_of(store, one).found.overall} for one in seen]
     has_consensus = store.consensus(study.id) is not None
     context = {"study": study, "rows": rows, "has_consensus": has_consensus, "error": error}
     return page(request, "judgings", status=422 if error else 200, **context)
@@ -71,7 +73,7 @@ def make_from_table(request: Request, form: Form) -> Response:
         study, notes = _make_study(served_by(request).store, form)
     except InputError as error:
         return _new_page(request, _given_again(form), str(error))
-    served_by(request).notices[study.id] = " ".join(notes)
+    served_by(request).notices[own_study(request, study).id] = " ".join(notes)
     return see(f"/admin/studies/{study.id}")
 
 
@@ -148,17 +150,18 @@ def _given_again(form: FormData) -> dict[str, Any]:
 # ---- results
 
 
-def judging_context(store: Store, study: Study) -> dict[str, Any]:
+def judging_context(request: Request, study: Study) -> dict[str, Any]:
     """Return what the page of a judging study shows beside what that of others does."""
+    store = served_by(request).store
     results = results_of(store, study)
     people = {one.id: one for one in store.participants(study.id)}
-    source = None if results.judging.source is None else store.study(results.judging.source)
+    source = results.judging.source
     wanted, progress = study.settings.answers_wanted, results.progress
     total = None if wanted is None else wanted * progress["questions"]
     return {
         "results": results,
         "quotas": store.quota_counts(study.id),
-        "source": source,
+        "source": store.study(source) if source is not None and asked_by(request).sees(source) else None,
         "drawing": drawing_of(results),
         "judges": [(one, people[one.id]) for one in sorted(results.judges, key=lambda one: not one.guesses)],
         "left_out": [one for one in people.values() if one.excluded and not one.preview],

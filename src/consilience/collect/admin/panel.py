@@ -8,8 +8,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.access import Form
 from consilience.collect.admin.panel_forms import PANEL, fields_of_panel, panel_in
+from consilience.collect.authority import RuledRoute
 from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import Study
@@ -25,7 +26,7 @@ ENDINGS = {  # in the words of the page
     "withdrawn": "Who withdraws",
 }
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.get("/admin/studies/{study}/panel")

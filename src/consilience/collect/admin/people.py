@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import FormData
 
-from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.access import Form
+from consilience.collect.authority import RuledRoute
 from consilience.collect.errors import NotFoundError
 from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served_by
@@ -23,7 +24,7 @@ LONGEST_SEARCH = 200
 VERDICTS = {READY: ": admitted", REFUSED: ": not admitted"}
 SCORES = {"practice": "Practice", "admission": "Admission", "gold": "Gold", "repeats": "Repeats"}
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.get("/admin/studies/{study}/people")

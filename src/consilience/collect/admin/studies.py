@@ -12,9 +12,10 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
 from consilience.annotations.files.formats import FORMATS
-from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.access import Form
 from consilience.collect.admin.judging import answers_of, judging_context
 from consilience.collect.admin.setting_forms import fields_of, given_again, settings_of
+from consilience.collect.authority import RuledRoute, asked_by, own_study, tell_more
 from consilience.collect.creation import cards, demo
 from consilience.collect.creation.templates import TEMPLATES
 from consilience.collect.errors import FieldsError
@@ -32,7 +33,7 @@ from consilience.errors import InputError
 
 MOST_LINKS = 500  # made at once
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.get("/admin")
@@ -40,7 +41,8 @@ def list_studies(request: Request) -> Response:
     """List all studies."""
     store = served_by(request).store
     rows = []
-    for study in store.studies():
+    asker = asked_by(request)
+    for study in (one for one in store.studies() if asker.sees(one.id)):
         counts, wanted = store.progress(study.id), study.settings.groupings_wanted
         n_groupings = counts["submitted"] + counts["imported"] + answers_of(store, study)
         n_of_wanted = store.n_submitted_of_quota(study.id) if wanted else 0
@@ -51,7 +53,8 @@ def list_studies(request: Request) -> Response:
 @router.post("/admin/demo")
 def make_demo(request: Request) -> Response:
     """Make the demo study, and open it."""
-    return see(f"/admin/studies/{demo.make(served_by(request).store).id}")
+    study = own_study(request, demo.make(served_by(request).store))
+    return see(f"/admin/studies/{study.id}")
 
 
 # ---- a new study
@@ -72,7 +75,7 @@ def make_study(request: Request, form: Form) -> Response:
         problems = error.problems if isinstance(error, FieldsError) else {"kind": str(error)}
         context = {"given": given_again(form), "declared": OF_SORTS, "templates": TEMPLATES, "problems": problems}
         return page(request, "new", status=422, here="new", **context)
-    served_by(request).notices[study.id] = " ".join(notes)
+    served_by(request).notices[own_study(request, study).id] = " ".join(notes)
     return see(f"/admin/studies/{study.id}")
 
 
@@ -118,7 +121,7 @@ def _study_page(
     use = served_by(request)
     study = use.store.study(study_id)
     judged = study.kind == JUDGING
-    context = judging_context(use.store, study) if judged else _context_of_sorts(use.store, study)
+    context = judging_context(request, study) if judged else _context_of_sorts(use.store, study)
     return page(
         request,
         "judging" if judged else "study",
@@ -176,6 +179,7 @@ def make_personal_links(request: Request, study: str, form: Form) -> Response:
         raise InputError(f"From 1 to {MOST_LINKS} links can be made at once.")
     store = served_by(request).store
     tokens = [store.new_participant(study)[1] for _ in range(count)]
+    tell_more(request, f"{count}")
     return _study_page(request, study, [link_to(request, token) for token in tokens])
 
 
@@ -189,6 +193,7 @@ def import_groupings(request: Request, study: str, form: Form) -> Response:
     except InputError as error:
         return _study_page(request, study, status=422, error=str(error))
     served_by(request).notices[found.id] = f"{count} grouping{'' if count == 1 else 's'} imported."
+    tell_more(request, f"{count}")
     return see(f"/admin/studies/{found.id}")
 
 

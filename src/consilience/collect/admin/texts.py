@@ -10,7 +10,8 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
-from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.access import Form
+from consilience.collect.authority import RuledRoute
 from consilience.collect.errors import NotFoundError
 from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served_by
@@ -26,7 +27,7 @@ from consilience.errors import InputError
 
 MOST_CARDS = 300  # whose texts are on the page; those of more are translated by the API
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.get("/admin/studies/{study}/texts")

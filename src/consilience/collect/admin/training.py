@@ -8,8 +8,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.access import Form
 from consilience.collect.admin.training_forms import TRAINING, fields_of_training, others_in, training_in
+from consilience.collect.authority import RuledRoute
 from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import Study
@@ -19,7 +20,7 @@ from consilience.errors import InputError
 
 MOST = {"admission": MOST_ADMISSION_SORTS, "gold": MOST_GOLD_SORTS}
 
-router = APIRouter(dependencies=[SignedIn])
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.get("/admin/studies/{study}/training")

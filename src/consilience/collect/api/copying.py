@@ -9,19 +9,20 @@ from starlette.concurrency import run_in_threadpool
 
 from consilience.collect.api import models
 from consilience.collect.api.routes import API, BODY_OF_BYTES, NOT_FOUND, PROBLEMS, Open, StudyPath, study_as_json
+from consilience.collect.authority import RuledRoute, own_study
 from consilience.collect.creation.study_file import copy_study, pack_study, unpack_study
 from consilience.collect.settings import model
 
 ZIP: dict[str, Any] = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
 UNPACK = f"{API}/studies/unpack"
 
-router = APIRouter(prefix=API, responses=PROBLEMS)
+router = APIRouter(prefix=API, route_class=RuledRoute, responses=PROBLEMS)
 
 
 @router.post("/studies/{study}/copy", status_code=201, tags=["studies"], responses=NOT_FOUND)
 def copy(request: Request, store: Open, study: StudyPath, sent: models.StudyCopy) -> models.Study:
     """Make a draft with the cards, settings, texts and questions of a study, and nobody in it."""
-    return study_as_json(request, copy_study(store, store.study(study), sent.title))
+    return study_as_json(request, own_study(request, copy_study(store, store.study(study), sent.title)))
 
 
 @router.get(
@@ -50,4 +51,4 @@ async def unpacked_in(request: Request, store: Open) -> model.Study:
 )
 def unpack(request: Request, study: Annotated[model.Study, Depends(unpacked_in)]) -> models.Study:
     """Make a draft of a file that was packed, the body of the request."""
-    return study_as_json(request, study)
+    return study_as_json(request, own_study(request, study))

@@ -20,6 +20,7 @@ from consilience.collect.api.routes import (
     StudyPath,
     study_as_json,
 )
+from consilience.collect.authority import RuledRoute, asked_by, own_study
 from consilience.collect.creation.judging import judge_consensus, judge_items
 from consilience.collect.errors import NotFoundError
 from consilience.collect.results.judging import results_of
@@ -28,7 +29,7 @@ from consilience.collect.store import Store
 from consilience.collect.store.judging import Asked
 from consilience.errors import InputError
 
-router = APIRouter(prefix=API, responses=PROBLEMS)
+router = APIRouter(prefix=API, route_class=RuledRoute, responses=PROBLEMS)
 
 
 @router.post("/studies/{study}/judging", status_code=201, tags=["judging"], responses=NOT_FOUND | NOT_OPEN)
@@ -43,7 +44,7 @@ def judge_study(request: Request, store: Open, study: StudyPath, sent: models.Ne
         settings=_settings(sent),
         clusters=sent.clusters,
     )
-    return study_as_json(request, made)
+    return study_as_json(request, own_study(request, made))
 
 
 @router.post("/judging", status_code=201, tags=["judging"])
@@ -52,13 +53,14 @@ def judge_clusters(request: Request, store: Open, sent: models.NewJudging) -> ap
     items = [Item(number, one.name, one.text) for number, one in enumerate(sent.items)]
     clusters = [one.cluster for one in sent.items]
     made = judge_items(store, sent.title, items, clusters, n_questions=sent.n_questions, settings=_settings(sent))
-    return study_as_json(request, made)
+    return study_as_json(request, own_study(request, made))
 
 
 @router.get("/studies/{study}/judgings", tags=["judging"], responses=NOT_FOUND)
 def list_judgings(request: Request, store: Open, study: StudyPath) -> list[api_models.Study]:
-    """List the studies in which the clusters of this one are judged, the newest first."""
-    return [study_as_json(request, one) for one in store.judgings_of(study)]
+    """List the studies in which the clusters of this one are judged, and which the account may see."""
+    seen = [one for one in store.judgings_of(study) if asked_by(request).sees(one.id)]
+    return [study_as_json(request, one) for one in seen]
 
 
 @router.get("/studies/{study}/judging", tags=["judging"], responses=NOT_FOUND)

@@ -130,7 +130,9 @@ class Study(BaseModel):
     status: Literal["draft", "open", "closed"]
     n_items: int
     settings: dict[str, Any]
-    link: str = Field(description="The link by which anybody takes part while the study is open.")
+    link: str | None = Field(
+        description="The link by which anybody takes part while the study is open; null for viewers."
+    )
     created: datetime
     opened: datetime | None
     closed: datetime | None

@@ -8,9 +8,10 @@ from consilience.collect.admin.dashboard import quality_found
 from consilience.collect.admin.people import exclude_in, people_of, person_in
 from consilience.collect.api import models
 from consilience.collect.api.routes import API, NOT_FOUND, PROBLEMS, Open, ParticipantPath, StudyPath
+from consilience.collect.authority import RuledRoute
 from consilience.collect.settings import model
 
-router = APIRouter(prefix=API, responses=PROBLEMS)
+router = APIRouter(prefix=API, route_class=RuledRoute, responses=PROBLEMS)
 
 
 @router.get("/studies/{study}/participants", tags=["collecting"], responses=NOT_FOUND)

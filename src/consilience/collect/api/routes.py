@@ -12,20 +12,20 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from consilience.collect.api import models
+from consilience.collect.authority import RuledRoute, asked_by, own_study
 from consilience.collect.creation import pictures
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.results import exporting
-from consilience.collect.security import RefusedError
-from consilience.collect.serving import address, link_to, served_by
+from consilience.collect.serving import link_to, served_by
 from consilience.collect.settings import model
 from consilience.collect.store import Store
-from consilience.collect.store.access import Token
 from consilience.collect.store.board_state import Group
 from consilience.errors import InputError
 
 API = "/api/v1"
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     401: {"model": models.Problem, "description": "The token is missing, wrong or revoked."},
+    403: {"model": models.Problem, "description": "Whose token it is may not do this."},
     413: {"model": models.Problem, "description": "The body is too large."},
     422: {"model": models.Problem, "description": "Something in the request is wrong; the sentence says what."},
     429: {"model": models.Problem, "description": "Too many requests; 'Retry-After' says when to try again."},
@@ -39,25 +39,12 @@ NOT_OPEN: dict[int | str, dict[str, Any]] = {
 bearer = HTTPBearer(auto_error=False, description="A token made on the page 'API tokens'.")
 
 
-def require_token(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Token:
-    """Return the token that a request sends; refuse a request without a valid one."""
-    use = served_by(request)
-    is_bearer = credentials is not None and credentials.scheme.lower() == "bearer"
-    token = use.store.check_token(credentials.credentials) if credentials is not None and is_bearer else None
-    if token is None:
-        use.count("strangers", address(request))
-        raise RefusedError(401, "This needs a valid token, in the header 'Authorization: Bearer …'.")
-    return token
+def with_token(request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> Store:
+    """Return the store to those whom `RuledRoute` let pass; the document of the API says that they send a token."""
+    return served_by(request).store
 
 
-def with_token(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> Store:
-    """Return the store to those who send a valid token."""
-    use = served_by(request)
-    use.count("api", str(require_token(request, credentials).id))
-    return use.store
-
-
-router = APIRouter(prefix=API, responses=PROBLEMS)
+router = APIRouter(prefix=API, route_class=RuledRoute, responses=PROBLEMS)
 Open = Annotated[Store, Depends(with_token)]
 StudyPath = Annotated[str, Path(pattern=r"^[a-z0-9]{1,16}$", description="The id of a study.")]
 ParticipantPath = Annotated[str, Path(pattern=r"^[a-z0-9]{1,16}$", description="The id of a participant.")]
@@ -69,8 +56,8 @@ AssignmentPath = Annotated[int, Path(ge=1, le=2**31 - 1, description="The number
 
 @router.get("/studies", tags=["studies"])
 def list_studies(request: Request, store: Open) -> list[models.Study]:
-    """List all studies, the newest first."""
-    return [study_as_json(request, study) for study in store.studies()]
+    """List the studies in which the account of the token has a role, the newest first."""
+    return [study_as_json(request, study) for study in store.studies() if asked_by(request).sees(study.id)]
 
 
 @router.post("/studies", status_code=201, tags=["studies"])
@@ -78,7 +65,7 @@ def create_study(request: Request, store: Open, sent: models.NewStudy) -> models
     """Make a study as a draft. Pictures are added afterwards, and then the items are replaced."""
     settings = model.StudySettings.of_json(sent.settings.model_dump())
     study = store.create_study(sent.title, _items(sent.items), kind=sent.kind, board=sent.board, settings=settings)
-    return study_as_json(request, study)
+    return study_as_json(request, own_study(request, study))
 
 
 @router.get("/studies/{study}", tags=["studies"], responses=NOT_FOUND)
@@ -257,7 +244,7 @@ def export(
     study: StudyPath,
     format: Annotated[Format, Query()] = "csv",
     table: Annotated[
-        Literal["sorts", "participants", "answers", "moves"] | None,
+        Literal["sorts", "participants", "answers", "moves", "log"] | None,
         Query(description="By default sorts, or the answers of a judging study."),
     ] = None,
     identifiers: Annotated[bool, Query(description="Whether names and stored parameters are in it.")] = True,
@@ -275,7 +262,9 @@ def export(
 def study_as_json(request: Request, study: model.Study) -> models.Study:
     """Return a study as the API shows it."""
     plain = {name: value for name, value in vars(study).items() if name in models.Study.model_fields}
-    shown = {"settings": study.settings.as_json(), "link": link_to(request, study.join_token)}
+    may_edit = asked_by(request).can(study.id)["edit"]
+    link = link_to(request, study.join_token) if may_edit else None
+    shown = {"settings": study.settings.as_json(), "link": link}
     return models.Study(**(plain | shown))
 
 

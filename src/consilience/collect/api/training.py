@@ -8,11 +8,12 @@ from fastapi import APIRouter, Request
 
 from consilience.collect.api import models
 from consilience.collect.api.routes import API, NOT_FOUND, PROBLEMS, Open, StudyPath, study_as_json
+from consilience.collect.authority import RuledRoute
 from consilience.collect.settings.training import Training
 from consilience.collect.store.scoring import chance_in, measure_of
 from consilience.errors import InputError
 
-router = APIRouter(prefix=API, responses=PROBLEMS)
+router = APIRouter(prefix=API, route_class=RuledRoute, responses=PROBLEMS)
 
 
 @router.put("/studies/{study}/training", tags=["studies"], responses=NOT_FOUND)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
+from consilience.collect.authority import RuledRoute
 from consilience.collect.forms import text_of
 from consilience.collect.participant import pages, questioning
 from consilience.collect.participant.panel_steps import ConsentStep, Questions, consent_of, version_of
@@ -14,7 +15,7 @@ from consilience.collect.serving import see
 from consilience.collect.settings.panel import MOMENTS
 from consilience.errors import InputError
 
-router = APIRouter()
+router = APIRouter(route_class=RuledRoute)
 
 
 @router.post("/sort/consent")

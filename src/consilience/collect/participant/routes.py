@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.datastructures import FormData
 
+from consilience.collect.authority import RuledRoute, may_see
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.forms import text_of
 from consilience.collect.participant.flow import page_of, reaches
@@ -34,7 +35,7 @@ from consilience.collect.participant.visit import (
     set_participant,
 )
 from consilience.collect.security import RefusedError
-from consilience.collect.serving import SESSION, address, see, served_by
+from consilience.collect.serving import address, see, served_by
 from consilience.collect.settings.checks import checked_parameters
 from consilience.collect.settings.model import JUDGING, Participant, Study
 from consilience.collect.store.board_state import BoardState
@@ -43,7 +44,7 @@ from consilience.errors import InputError
 PRIVATE_FOR_GOOD = "private, max-age=31536000, immutable"
 LONGEST_ID = 64  # of an assignment, a client or a group, as it is sent
 
-router = APIRouter()
+router = APIRouter(route_class=RuledRoute)
 
 
 class Changes(BaseModel):
@@ -275,15 +276,16 @@ def show_small_picture(request: Request, study: str, picture: str) -> Response:
 
 def _require_picture(request: Request, study: str, picture: str) -> None:
     """Refuse who may not see a picture, or one that is not there."""
-    store = served_by(request).store
-    if store.account_by_session(request.cookies.get(SESSION, "")) is None:
-        try:
-            allowed = known_by(request).study == study
-        except NotFoundError:
-            allowed = False
-        if not allowed:
-            raise RefusedError(404, "There is no such picture.")
-    store.require_picture(study, picture)
+    if not (_takes_part(request, study) or may_see(request, study)):
+        raise RefusedError(404, "There is no such picture.")
+    served_by(request).store.require_picture(study, picture)
+
+
+def _takes_part(request: Request, study: str) -> bool:
+    try:
+        return known_by(request).study == study
+    except NotFoundError:
+        return False
 
 
 def _sent_picture(data: bytes, mime: str) -> Response:

@@ -25,7 +25,7 @@ from consilience.errors import InputError, MissingDependencyError
 REPORT = "html"
 MIMES = {name: one.mime for name, one in FORMATS.items()} | {REPORT: "text/html; charset=utf-8"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-TABLES = ("sorts", "participants", "answers", "moves")
+TABLES = ("sorts", "participants", "answers", "moves", "log")
 WORDS = "cards,participants"  # of the report
 
 
@@ -45,10 +45,10 @@ def export_study(
 
     Raises InputError: there is no such format or table, or nothing was submitted yet that a report could be about.
 
-    table : {"sorts", "participants", "answers", "moves"}, optional; a row for each card that was presented, for each
-        person, for each answer in a judging study, or for each card of each move, if the study says that there is such
-        a table. By default sorts, or the answers of a judging study.
-    identifiers : whether names and stored parameters of people are in the table.
+    table : {"sorts", "participants", "answers", "moves", "log"}, optional; a row for each card that was presented, for
+        each person, for each answer in a judging study, for each card of each move, if the study says that there is
+        such a table, or for each change that an account made. By default sorts, or the answers of a judging study.
+    identifiers : whether names and stored parameters of people, and names of accounts, are in the table.
     """
     if kind not in MIMES:
         raise InputError(f"The format must be one of {', '.join(MIMES)}.")
@@ -67,8 +67,9 @@ def export_study(
     if kind == REPORT:
         data = _report(store, study, identifiers)
     else:
-        frames = (store.export_frame, store.participants_frame, store.answers_frame, store.moves_frame)
-        data = encode_table(dict(zip(TABLES, frames, strict=True))[table](study.id, identifiers=identifiers), kind)
+        of_people = (store.export_frame, store.participants_frame, store.answers_frame, store.moves_frame)
+        frame_of = dict(zip(TABLES, (*of_people, store.log_frame), strict=True))[table]
+        data = encode_table(frame_of(study.id, identifiers=identifiers), kind)
     return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{table}'}.{kind}")
 
 

@@ -10,7 +10,12 @@ from consilience.errors import InputError
 
 LONGEST_ACCOUNT_NAME = 100  # characters
 ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC"})  # scripts that have letters that look the same
-BLANK = frozenset({"HANGUL FILLER", "HANGUL CHOSEONG FILLER", "HANGUL JUNGSEONG FILLER", "BRAILLE PATTERN BLANK"})
+UNSEEN = frozenset(  # letters and signs that show nothing, and what stands for what could not be read
+    {
+        *("HANGUL FILLER", "HANGUL CHOSEONG FILLER", "HANGUL JUNGSEONG FILLER", "HALFWIDTH HANGUL FILLER"),
+        *("BRAILLE PATTERN BLANK", "REPLACEMENT CHARACTER"),
+    }
+)
 
 
 def checked_account_name(name: Any) -> str:
@@ -43,4 +48,4 @@ def name_key(name: str) -> str:
 
 
 def _is_seen(letter: str) -> bool:
-    return unicodedata.category(letter)[0] != "C" and unicodedata.name(letter, "") not in BLANK
+    return unicodedata.category(letter)[0] != "C" and unicodedata.name(letter, "") not in UNSEEN

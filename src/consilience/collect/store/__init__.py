@@ -6,6 +6,10 @@ from consilience.collect.store.access import Access
 from consilience.collect.store.access import Token as Token
 from consilience.collect.store.accounts import Account as Account
 from consilience.collect.store.accounts import Accounts
+from consilience.collect.store.history import Action as Action
+from consilience.collect.store.history import History
+from consilience.collect.store.invitations import Invitation as Invitation
+from consilience.collect.store.invitations import Invitations
 from consilience.collect.store.jobs import Job as Job
 from consilience.collect.store.jobs import Jobs
 from consilience.collect.store.jobs import Prepared as Prepared
@@ -38,7 +42,9 @@ class Store(
     Jobs,
     Overviews,
     Accounts,
+    Invitations,
     Access,
+    History,
 ):
     """Studies, participants and their answers in SQLite or PostgreSQL; open it with `Store.open`.
 

@@ -349,8 +349,13 @@ def study_in(db: Connection, study_id: Any, *, lock: bool = False) -> Study:
     """
     row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"study_id": clean(str(study_id))}).first()
     if row is None:
-        raise NotFoundError(f"There is no study {clean(str(study_id))[:SAID]!r}.")
+        raise no_such_study(study_id)
     return _study_of(row)
+
+
+def no_such_study(study_id: Any) -> NotFoundError:
+    """Return the error for an id that is that of no study, or of none that somebody may see."""
+    return NotFoundError(f"There is no study {clean(str(study_id))[:SAID]!r}.")
 
 
 def lock_study_of(db: Connection, table: Table, its_id: Any) -> Study:
