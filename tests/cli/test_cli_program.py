@@ -66,7 +66,7 @@ def test_commands_are_those_of_the_design():
         ),
         *("simulate", "simulate experts", "simulate crowd", "simulate agents"),
         *("serve", "study", "study create", "study list", "study show", "study open", "study close", "study import"),
-        *("study copy", "study pack", "study unpack"),
+        *("study copy", "study pack", "study unpack", "account", "account list", "account add", "account reset"),
         *("study export", "study judge", "study panel", "store", "store backup", "store verify", "store restore"),
     }
 

@@ -129,3 +129,18 @@ def test_help_needs_no_web_framework():
     source = str(Path(consilience.__file__).parent.parent)
     done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": source}, capture_output=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_header_of_a_proxy_is_believed_if_it_is_asked_for(serve, monkeypatch):
+    from consilience.collect.middleware import NamedByProxy
+
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "10.0.0.1")
+    result, app = serve("--trust-user-header", "X-Forwarded-User")
+    assert result.exit_code == 0, result.stderr
+    assert isinstance(app, NamedByProxy)
+    assert ("10.0.0.1" in app.trusted, "127.0.0.1" in app.trusted) == (True, False)
+    result, _ = serve("--trust-user-header", "X Forwarded: User")
+    assert (result.exit_code, "must be the name of a header" in result.stderr) == (2, True)
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")
+    result, _ = serve("--trust-user-header", "X-Forwarded-User")
+    assert (result.exit_code, "everybody could name an account" in result.stderr) == (2, True)

@@ -32,7 +32,7 @@ def test_every_route_has_a_rule_and_every_rule_a_route(visit):
     routes = routes_of(app)
     assert {type(route) for route in routes} == {RuledRoute}
     assert {f"{method} {route.path}" for route in routes for method in route.methods} == set(RULES)
-    described = {path for path in app.openapi()["paths"]}
+    described = set(app.openapi()["paths"])
     assert described == {rule.partition(" ")[2] for rule in RULES if " /api/" in rule}
     others = {getattr(route, "path", None) for route in app.routes if not isinstance(route, APIRoute)} - {None}
     assert others <= ALWAYS
@@ -92,7 +92,7 @@ def is_refused(answer, address, study):
 def cases(slow):
     """Addresses and roles; the quick tests ask as those who are refused, and as the least who is answered."""
     for address, allowed in read_table(PATH.read_text(encoding="utf-8")).items():
-        if address in LOGS_OUT or "{token}" in address and "/tokens/" not in address:
+        if address in LOGS_OUT or ("{token}" in address and "/tokens/" not in address):
             continue
         least = next(role for role in ROLES if allowed[role])
         for role in ROLES:

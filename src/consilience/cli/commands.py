@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from consilience import __version__, registry
+from consilience.cli.account_commands import account
 from consilience.cli.asking_command import ask
 from consilience.cli.completion import (
     complete_models,
@@ -388,6 +389,7 @@ def predict(model: Path, **asked: Any) -> None:
         say_data(table.to_csv(index=False, lineterminator="\n"))
 
 
+main.add_command(account)
 main.add_command(convert)
 main.add_command(datasets)
 main.add_command(difference)

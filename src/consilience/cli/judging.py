@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from consilience.cli.messages import note, say, say_json
-from consilience.cli.study_inputs import opened_store, pictures_in, read_texts
+from consilience.cli.study_inputs import log_change, opened_store, pictures_in, read_texts
 from consilience.errors import InputError
 
 
@@ -44,6 +44,7 @@ def judge(
             study, notes = judge_table(store, title or table.stem, decode_text(table.read_bytes()), files, **asking)
             for text in notes:
                 note(text)
+        log_change(store, study, "made a study of judges")
         if opened:
             study = store.open_study(study.id)
         say_judging(store, study, as_json=as_json)

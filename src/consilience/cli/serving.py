@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import secrets
 import signal
 import socket
@@ -12,12 +13,23 @@ from typing import Any
 
 import click
 
+from consilience.cli.study_inputs import COMMAND_LINE
 from consilience.errors import InputError, MissingDependencyError
 
+HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 WAITING = 128  # connections that may wait to be accepted
 
 
-def serve(*, db: str, host: str, port: int, public_url: str | None, password: bool, demo: bool) -> None:
+def serve(
+    *,
+    db: str,
+    host: str,
+    port: int,
+    public_url: str | None,
+    trust_user_header: str | None,
+    password: bool,
+    demo: bool,
+) -> None:
     """Open the database and serve it."""
     with require_server():
         import uvicorn
@@ -34,6 +46,8 @@ def serve(*, db: str, host: str, port: int, public_url: str | None, password: bo
         with _listening(host, port) as listening:
             app = create_app(store, setup_token=setup_token, background=WorkerProcess(store), public=public)
             config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
+            if trust_user_header:
+                _trust_user_header(config, trust_user_header)
             _say_where(public.url if public else _address_of(host, listening.getsockname()[1]), setup_token)
             log_to_standard_error()
             with _forget_signals():
@@ -65,12 +79,38 @@ def require_server() -> Iterator[None]:
 
 def _first_password(store: Any, ask: bool) -> str | None:
     """Set the password that is typed, or return a token for the link under which the first one is chosen."""
+    if ask:
+        store.set_password_hash(ask_password())
+        store.note_action(COMMAND_LINE, "set a new password", store.first_administrator().name)
+    return None if store.first_administrator() is not None else secrets.token_urlsafe(24)
+
+
+def ask_password() -> str:
+    """Ask for a new password, and return its hash. Raises InputError: it is too short or too long."""
     from consilience.collect.security import hashed_password
 
-    if ask:
-        typed = click.prompt("New password", hide_input=True, confirmation_prompt="The same again", err=True)
-        store.set_password_hash(hashed_password(typed))
-    return None if store.first_administrator() is not None else secrets.token_urlsafe(24)
+    typed: str = click.prompt("New password", hide_input=True, confirmation_prompt="The same again", err=True)
+    return hashed_password(typed)
+
+
+def _trust_user_header(config: Any, header: str) -> None:
+    """Let proxies whose word on addresses is trusted name accounts, too.
+
+    Raises InputError: it is no name of a header, or everybody would be trusted.
+    """
+    from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+    from consilience.collect.middleware import NamedByProxy
+
+    if not HEADER.fullmatch(header):
+        raise InputError(f"--trust-user-header must be the name of a header, such as X-Forwarded-User. Got {header!r}.")
+    if "*" in config.forwarded_allow_ips:
+        raise InputError(
+            "With --trust-user-header, FORWARDED_ALLOW_IPS must list the addresses of the proxy: with '*', everybody "
+            "could name an account."
+        )
+    inner = ProxyHeadersMiddleware(config.app, trusted_hosts=config.forwarded_allow_ips)
+    config.app, config.proxy_headers = NamedByProxy(inner, header, inner.trusted_hosts), False
 
 
 def _make_demo(store: Any, wanted: bool) -> None:

@@ -48,16 +48,42 @@ DATABASE = "sqlite:///consilience.db"
     "names are refused, but for numbers and what --host names. By default, links have the address of the browser that "
     "asks. The environment variable CONSILIENCE_PUBLIC_URL can hold it, too.",
 )
-@click.option("--password", is_flag=True, help="Ask for a new password of the administration before serving.")
+@click.option(
+    "--trust-user-header",
+    metavar="NAME",
+    envvar="CONSILIENCE_TRUST_USER_HEADER",
+    help="Header in which a proxy on this machine, or at FORWARDED_ALLOW_IPS, says who is logged in: the name of an "
+    "account. Only for a proxy that sets it in every request, whatever the browser sent. By default, none is believed. "
+    "The environment variable CONSILIENCE_TRUST_USER_HEADER can hold it, too.",
+)
+@click.option(
+    "--password", is_flag=True, help="Ask for a new password of the first administrator before serving, and set it."
+)
 @click.option("--demo", is_flag=True, help="Make the demo study first, if there is no study.")
-def serve(db: str, host: str, port: int, public_url: str | None, password: bool, demo: bool) -> None:
+def serve(
+    db: str,
+    host: str,
+    port: int,
+    public_url: str | None,
+    trust_user_header: str | None,
+    password: bool,
+    demo: bool,
+) -> None:
     """Serve studies: people sort cards in their browsers, and you watch clusters form.
 
-    Open the address that is printed. The first start prints a link under which the password of the administration is
-    chosen; there, studies are made, opened and closed, and their results exported. While the server runs, it composes
+    Open the address that is printed. The first start prints a link under which the first administrator chooses a name
+    and a password; there, studies are made, opened and closed, their results exported, and colleagues invited. While the server runs, it composes
     the subsets that people get next, and keeps the consensus up to date. Ctrl-C ends it; nothing that was sorted is
     lost.
     """
     from consilience.cli.serving import serve as run
 
-    run(db=db, host=host, port=port, public_url=public_url, password=password, demo=demo)
+    run(
+        db=db,
+        host=host,
+        port=port,
+        public_url=public_url,
+        trust_user_header=trust_user_header,
+        password=password,
+        demo=demo,
+    )

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from consilience.cli.judging import say_judging
 from consilience.cli.messages import note, say, say_json
-from consilience.cli.study_inputs import opened_store, pictures_in, read_texts, read_training
+from consilience.cli.study_inputs import log_change, opened_store, pictures_in, read_texts, read_training
 from consilience.errors import InputError
 from consilience.workflows.outputs import require_outputs, write_files
 from consilience.workflows.reading import read_noted
@@ -40,6 +40,7 @@ def create(
         trained, more = read_training(training, images)
         found = StudySettings(**_settings(settings, kind), training=trained)
         study = store.create_study(title, items, kind=kind, board=board, settings=found, pictures=[*pictures, *more])
+        log_change(store, study, "made a study")
         if opened:
             study = store.open_study(study.id)
         _say_study(store, study, as_json=as_json)
@@ -50,7 +51,9 @@ def copy(study_id: str, title: str, *, db: str, as_json: bool) -> None:
     with opened_store(db) as store:
         from consilience.collect.creation.study_file import copy_study
 
-        _say_study(store, copy_study(store, store.study(study_id), title), as_json=as_json)
+        study = copy_study(store, store.study(study_id), title)
+        log_change(store, study, "copied a study")
+        _say_study(store, study, as_json=as_json)
 
 
 def pack(study_id: str, out: Path, *, db: str) -> None:
@@ -72,7 +75,9 @@ def unpack(file: Path, *, db: str, as_json: bool) -> None:
     with opened_store(db, new=True) as store:
         from consilience.collect.creation.study_file import unpack_study
 
-        _say_study(store, unpack_study(store, data), as_json=as_json)
+        study = unpack_study(store, data)
+        log_change(store, study, "made a study")
+        _say_study(store, study, as_json=as_json)
 
 
 def list_all(*, db: str, as_json: bool) -> None:
@@ -100,6 +105,7 @@ def change_status(study_id: str, to: str, *, db: str) -> None:
     """Open or close a study."""
     with opened_store(db) as store:
         study = store.open_study(study_id) if to == "open" else store.close_study(study_id)
+        log_change(store, study, "opened the study" if to == "open" else "closed the study")
         say(f"The study {study.title!r} is {study.status}.")
         if to == "open":
             say(f"People join at /join/{study.join_token}, after the address of the server.")
@@ -116,6 +122,7 @@ def set_panel(study_id: str, path: Path, *, db: str) -> None:
 
         study = store.study(study_id)
         study = store.update_study(study_id, settings=replace(study.settings, panel=Panel.of_json(values)))
+        log_change(store, study, "changed consent, questions or codes")
         panel = study.settings.panel
         asked = len(panel.before + panel.after)
         consent = "A consent page" if panel.consent else "No consent page"
@@ -132,6 +139,7 @@ def bring_in(study_id: str, path: Path, *, reading: Mapping[str, Any], db: str) 
             reading = {"kind": "labels", **reading}
         annotations, _ = read_noted(path, reading)
         count = store.import_groupings(study_id, annotations)
+        log_change(store, study, "brought groupings along")
         say(f"{count} {'grouping' if count == 1 else 'groupings'} taken into the study {study.title!r}.")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from consilience.errors import InputError, MissingDependencyError
 
+COMMAND_LINE = "the command line"  # in the log of who changed what
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 
 
@@ -32,6 +33,11 @@ def opened_store(db: str, *, new: bool = False) -> Iterator[Any]:
         yield store
     finally:
         store.close()
+
+
+def log_change(store: Any, study: Any, action: str) -> None:
+    """Write into the log of a study what a command did."""
+    store.note_action(COMMAND_LINE, action, study_id=study.id, title=study.title)
 
 
 def pictures_in(folder: Path) -> dict[str, bytes]:

@@ -115,7 +115,7 @@ def find_asker(request: Request) -> Asker:
     store, named = served_by(request).store, named_by_proxy(request)
     if named is not None:
         account = store.account_by_name(named)
-        if account is None:
+        if account is None or account.name != named:  # in other letters, it may be somebody else for the institution
             raise RefusedError(403, UNKNOWN.format(name=named[:LONGEST_ACCOUNT_NAME]))
         return _asker_of(request, account)
     account = store.account_by_session(request.cookies.get(SESSION, ""))

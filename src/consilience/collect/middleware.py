@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Container, MutableMapping
 from typing import Any
 
 from consilience.collect.security import PublicAddress, RefusedError, require_own_page
@@ -97,6 +97,35 @@ class Guarded:
                 refused = RefusedError(500, UNEXPECTED.format(number=number), text="failed_text", number=number)
             if sent.status is None:
                 await self.answer(scope, refused)(scope, receive, sent)
+
+
+class NamedByProxy:
+    """Takes from a header of a trusted proxy whom it let in, and from nobody else.
+
+    It is outside of what puts the visitor's address in place of the proxy's.
+
+    header : its name.
+    trusted : addresses of proxies.
+    """
+
+    def __init__(self, app: Application, header: str, trusted: Container[str]) -> None:
+        self.app, self.header, self.trusted = app, header.lower().encode("ascii"), trusted
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Keep the name in the scope of a request; a header that is there twice is the name of nobody."""
+        if scope["type"] == "http":
+            address = (scope.get("client") or ("",))[0]
+            values = [value.strip() for name, value in scope["headers"] if name.lower() == self.header]
+            if address in self.trusted and any(values):
+                scope[NAMED] = _decode_name(b", ".join(values))
+        await self.app(scope, receive, send)
+
+
+def _decode_name(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def refusal_in(error: BaseException | None) -> RefusedError | None:
