@@ -7,10 +7,10 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed")
 pytest.importorskip("argon2", reason="argon2-cffi is not installed")
 
-from consilience.cli import main  # noqa: E402
-from consilience.collect import Store  # noqa: E402
-from consilience.collect.security import matches  # noqa: E402
-from tests.click_runner import invoke  # noqa: E402
+from consilience.cli import main
+from consilience.collect import Store
+from consilience.collect.security import matches
+from tests.click_runner import invoke
 
 PASSWORD = "correct horse battery"
 

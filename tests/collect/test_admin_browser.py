@@ -126,7 +126,12 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
     paths = [f"/studies/{study.id}{end}" for end in ("", "/settings", "/texts", "/cards", "/panel", "/people")]
     paths += [f"/studies/{trained.id}/{end}" for end in ("training", "people")]
     paths += [f"/studies/{draft.id}{end}" for end in ("", "/cards", "/delete")]
-    for path in ["", "/new", "/tokens", *paths]:
+    sqlite_store.set_member(study.id, sqlite_store.add_account("Ann Lee " * 9, "guest").id, "viewer")
+    sqlite_store.invite("viewer", study.id)
+    sqlite_store.note_action("Ann", "changed settings", "subset_size: 3 → 4; " * 9, study_id=study.id)
+    paths += [f"/studies/{study.id}/{end}" for end in ("team", "log")]
+    page.goto(f"/invited/{sqlite_store.invite('researcher')}")
+    for path in ["/invited", "", "/new", "/tokens", "/accounts", "/account", "/log", *paths]:
         take_look(page, next(looks))
         page.goto(f"/admin{path}")
         page.evaluate("() => document.querySelectorAll('details').forEach((found) => { found.open = true; })")

@@ -113,6 +113,7 @@ def test_an_invitation_lets_an_unknown_name_in(behind, sqlite_store):
     assert "Join as <bdi>Bo</bdi>" in page
     assert 'name="password"' not in page
     assert browser.post("/admin/invited", data={"username": "Eve", "password": "x", "again": "x"}).status_code == 303
+    assert "session" not in browser.cookies  # the log-in of the institution ends where it began
     [account] = sqlite_store.accounts()
     assert (account.name, account.password_hash, account.role) == ("Bo", None, "guest")
     assert browser.get(f"/admin/studies/{study.id}/settings").status_code == 200

@@ -28,8 +28,8 @@ from consilience.errors import InputError
 def account() -> None:
     """List, add and reset the accounts of those who use the pages of 'consilience serve'.
 
-    Most colleagues are better invited by a link, on the pages Accounts of the server and Team of a study. These commands
-    are for whoever runs the server, also while it runs.
+    Most colleagues are better invited by a link, on the pages Accounts of the server and Team of a study. These
+    commands are for whoever runs the server, also while it runs.
     """
     show_help()
 

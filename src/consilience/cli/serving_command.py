@@ -72,9 +72,9 @@ def serve(
     """Serve studies: people sort cards in their browsers, and you watch clusters form.
 
     Open the address that is printed. The first start prints a link under which the first administrator chooses a name
-    and a password; there, studies are made, opened and closed, their results exported, and colleagues invited. While the server runs, it composes
-    the subsets that people get next, and keeps the consensus up to date. Ctrl-C ends it; nothing that was sorted is
-    lost.
+    and a password; there, studies are made, opened and closed, their results exported, and colleagues invited. While
+    the server runs, it composes the subsets that people get next, and keeps the consensus up to date. Ctrl-C ends it;
+    nothing that was sorted is lost.
     """
     from consilience.cli.serving import serve as run
 

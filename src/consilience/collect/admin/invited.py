@@ -23,7 +23,7 @@ router = APIRouter(route_class=RuledRoute)
 @router.get("/invited/{token}")
 def open_invitation(request: Request, token: str) -> Response:
     """Exchange the token of an invitation for a cookie, and go on to an address that holds none."""
-    served_by(request).count("login", address(request))
+    served_by(request).count("join", address(request))
     served_by(request).store.invitation(token)
     answer = see("/admin/invited")
     set_cookie(request, answer, INVITED, token, seconds=3600)
@@ -38,9 +38,9 @@ def show_invitation(request: Request) -> Response:
 
 @router.post("/admin/invited")
 def accept(request: Request, form: Form) -> Response:
-    """Accept an invitation, and log in."""
+    """Accept an invitation, and log in, unless a proxy does."""
     use = served_by(request)
-    use.count("login", address(request))
+    use.count("join", address(request))
     found = use.store.invitation(request.cookies.get(INVITED, ""))
     try:
         account = _accept(request, found, form)
@@ -49,7 +49,8 @@ def accept(request: Request, form: Form) -> Response:
     except InputError as error:
         return _invitation_page(request, status=422, error=str(error), called=text_of(form, "username"))
     _note_acceptance(request, found, account)
-    answer = begin_session(request, account)
+    is_named = named_by_proxy(request) is not None  # whose log-in ends where it began
+    answer = see("/admin") if is_named else begin_session(request, account)
     answer.delete_cookie(INVITED, path="/")
     return answer
 

@@ -12,6 +12,7 @@ from consilience.collect.forms import text_of
 from consilience.collect.roles import ADMINISTRATOR, GUEST, IN_A_STUDY, ON_THE_SERVER, RESEARCHER
 from consilience.collect.serving import full_address, page, see, served_by
 from consilience.collect.store.invitations import LIFETIME
+from consilience.errors import InputError
 
 router = APIRouter(route_class=RuledRoute)
 
@@ -29,7 +30,10 @@ def show_team(request: Request, study: str) -> Response:
 def invite(request: Request, study: str, form: Form) -> Response:
     """Make an invitation to a study, and show its link this once."""
     role = text_of(form, "role")
-    token = served_by(request).store.invite(role, study, inviter_id=asked_by(request).account)
+    try:
+        token = served_by(request).store.invite(role, study, inviter_id=asked_by(request).account)
+    except InputError as error:
+        return _team_page(request, study, status=422, error=str(error))
     tell_more(request, role)
     return _team_page(request, study, link=_link_of(request, token))
 
@@ -45,7 +49,10 @@ def revoke(request: Request, study: str, invitation: int) -> Response:
 def change_member(request: Request, study: str, account: str, form: Form) -> Response:
     """Give somebody another role in a study, or none."""
     store, role = served_by(request).store, text_of(form, "role")
-    store.set_member(study, account, role or None)
+    try:
+        store.set_member(study, account, role or None)
+    except InputError as error:
+        return _team_page(request, study, status=422, error=str(error))
     tell_more(request, f"{store.account(account).name}: {role or 'none'}")
     return see(f"/admin/studies/{study}/team" if asked_by(request).account != account else "/admin")
 
@@ -53,9 +60,18 @@ def change_member(request: Request, study: str, account: str, form: Form) -> Res
 def _team_page(request: Request, study_id: str, **answer: Any) -> Response:
     store = served_by(request).store
     study = store.study(study_id)
-    context = {"study": study, "members": store.members(study.id), "roles": IN_A_STUDY}
     invited = store.invitations(study.id) if asked_by(request).can(study.id)["own"] else []
-    return page(request, "team", **context, invitations=invited, days=LIFETIME.days, **{"link": None} | answer)
+    return page(
+        request,
+        "team",
+        study=study,
+        members=store.members(study.id),
+        roles=IN_A_STUDY,
+        invitations=invited,
+        days=LIFETIME.days,
+        has_public_address=served_by(request).public is not None,
+        **{"link": None} | answer,
+    )
 
 
 def _link_of(request: Request, token: str) -> str:
@@ -75,7 +91,10 @@ def list_accounts(request: Request) -> Response:
 def invite_to_server(request: Request, form: Form) -> Response:
     """Make an invitation to the server, and show its link this once."""
     role = text_of(form, "role")
-    token = served_by(request).store.invite(role, inviter_id=asked_by(request).account)
+    try:
+        token = served_by(request).store.invite(role, inviter_id=asked_by(request).account)
+    except InputError as error:
+        return _accounts_page(request, status=422, error=str(error))
     tell_more(request, role)
     return _accounts_page(request, link=_link_of(request, token))
 
@@ -90,7 +109,10 @@ def revoke_from_server(request: Request, invitation: int) -> Response:
 @router.post("/admin/accounts/{account}/role")
 def change_role(request: Request, account: str, form: Form) -> Response:
     """Change what an account may do on the server."""
-    changed = served_by(request).store.set_role(account, text_of(form, "role"))
+    try:
+        changed = served_by(request).store.set_role(account, text_of(form, "role"))
+    except InputError as error:
+        return _accounts_page(request, status=422, error=str(error))
     tell_more(request, f"{changed.name}: {changed.role}")
     return see("/admin/accounts")
 
@@ -108,7 +130,11 @@ def reset_password(request: Request, account: str) -> Response:
 @router.post("/admin/accounts/{account}/remove")
 def remove_account(request: Request, account: str) -> Response:
     """Remove an account; its studies stay."""
-    tell_more(request, served_by(request).store.remove_account(account).name)
+    try:
+        removed = served_by(request).store.remove_account(account)
+    except InputError as error:
+        return _accounts_page(request, status=422, error=str(error))
+    tell_more(request, removed.name)
     return see("/admin/accounts" if asked_by(request).account != account else "/admin/login")
 
 
@@ -125,5 +151,6 @@ def _accounts_page(request: Request, **answer: Any) -> Response:
         invited_as=(RESEARCHER, ADMINISTRATOR),
         invitations=store.invitations(),
         days=LIFETIME.days,
+        has_public_address=served_by(request).public is not None,
         **{"link": None, "called": None} | answer,
     )
