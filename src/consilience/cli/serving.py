@@ -109,7 +109,7 @@ def _trust_user_header(config: Any, header: str) -> None:
             "With --trust-user-header, FORWARDED_ALLOW_IPS must list the addresses of the proxy: with '*', everybody "
             "could name an account."
         )
-    inner = ProxyHeadersMiddleware(config.app, trusted_hosts=config.forwarded_allow_ips)
+    inner: Any = ProxyHeadersMiddleware(config.app, trusted_hosts=config.forwarded_allow_ips)
     config.app, config.proxy_headers = NamedByProxy(inner, header, inner.trusted_hosts), False
 
 

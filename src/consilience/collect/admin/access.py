@@ -102,7 +102,8 @@ def log_in(request: Request, form: Form) -> Response:
     accounts = use.store.accounts()
     account = use.store.account_by_name(name) if name or len(accounts) != 1 else accounts[0]
     use.count("account", _device_of(request, account) or ANY_DEVICE + name_key(account.name if account else name))
-    if not security.matches(account and account.password_hash, secret_of(form, "password")) or account is None:
+    hashed = account.password_hash if account else None
+    if not security.matches(hashed, secret_of(form, "password")) or account is None:
         several = len(accounts) > 1
         error = "There is no account with this name and this password." if several else "This is not the password."
         return _login_page(request, status=403, error=error, name=name)
