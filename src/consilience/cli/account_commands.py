@@ -21,8 +21,8 @@ from consilience.errors import InputError
     short_help="List, add and reset the accounts of those who use 'consilience serve'.",
     epilog=example(
         "consilience account list",
-        "consilience account add 'Ann Lee' --role researcher",
-        "consilience account reset 'Ann Lee'",
+        "consilience account add ann --role researcher",
+        "consilience account reset ann",
     ),
 )
 def account() -> None:
@@ -67,7 +67,7 @@ def list_accounts(db: str, as_json: bool) -> None:
 @account.command(
     short_help="Make an account.",
     epilog=example(
-        "consilience account add 'Ann Lee' --role researcher",
+        "consilience account add ann --role researcher",
         "consilience account add ann@uni.example --role administrator --no-password",
     ),
 )
@@ -95,7 +95,7 @@ def add(name: str, role: str, no_password: bool, db: str) -> None:
     say(f"The account {made.name!r} is made; its role is {role}.")
 
 
-@account.command(short_help="Set a new password of an account.", epilog=example("consilience account reset 'Ann Lee'"))
+@account.command(short_help="Set a new password of an account.", epilog=example("consilience account reset ann"))
 @click.argument("name")
 @db_option
 def reset(name: str, db: str) -> None:
