@@ -20,7 +20,17 @@ from tests.collect.judges import ask_judges, judged_animals
 from tests.quick_cases import some_quick
 
 OF_TODAY = ("studies", "pictures", "items", "participants", "assignments", "changes", "subsets", "jobs", "tokens")
-OF_TODAY += ("consensuses", "sessions", "accounts", "judgings", "odd_questions", "odd_answers")
+OF_TODAY += (
+    "consensuses",
+    "sessions",
+    "accounts",
+    "members",
+    "invitations",
+    "actions",
+    "judgings",
+    "odd_questions",
+    "odd_answers",
+)
 
 
 def filled(store):
@@ -36,6 +46,9 @@ def filled(store):
     store.ask(joined(store, judged).id)
     store.create_token("script")
     store.set_password_hash("hash")  # which ends sessions
+    store.set_member(study.id, store.add_account("Ann", "guest").id, "viewer")
+    store.invite("owner", study.id, inviter_id=store.first_administrator().id)
+    store.note_action("Ann", "opened the study", study_id=study.id, title=study.title)
     session_of(store)
     return study
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 
 from consilience.collect.admin.access import Form
 from consilience.collect.authority import RuledRoute, asked_by, tell_more
@@ -15,6 +15,7 @@ from consilience.collect.store.invitations import LIFETIME
 from consilience.errors import InputError
 
 router = APIRouter(route_class=RuledRoute)
+InvitationNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 # ---- of a study
@@ -39,7 +40,7 @@ def invite(request: Request, study: str, form: Form) -> Response:
 
 
 @router.post("/admin/studies/{study}/invitations/{invitation}/revoke")
-def revoke(request: Request, study: str, invitation: int) -> Response:
+def revoke(request: Request, study: str, invitation: InvitationNumber) -> Response:
     """Revoke an invitation to a study."""
     served_by(request).store.revoke_invitation(invitation, study)
     return see(f"/admin/studies/{study}/team")
@@ -100,7 +101,7 @@ def invite_to_server(request: Request, form: Form) -> Response:
 
 
 @router.post("/admin/accounts/invitations/{invitation}/revoke")
-def revoke_from_server(request: Request, invitation: int) -> Response:
+def revoke_from_server(request: Request, invitation: InvitationNumber) -> Response:
     """Revoke an invitation to the server."""
     served_by(request).store.revoke_invitation(invitation)
     return see("/admin/accounts")
