@@ -7,6 +7,7 @@ import re
 import shutil
 import time
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -920,3 +921,34 @@ def test_nothing_is_cut_or_lies_over_something_else(kind, width, opened):
     page.evaluate("() => document.querySelectorAll('details').forEach((each) => (each.open = true))")
     settled(page)
     assert page.evaluate(BOXES) == []
+
+
+def test_a_row_with_lists_of_names_is_a_list_on_a_narrow_screen(opened):
+    """Columns at the side, out of sight, would make rows of two screens' height."""
+    page = opened("cards", 390)
+    table = page.locator("#items-table table")
+    widths = table.evaluate("(table) => [table.scrollWidth, table.closest('.scroll').clientWidth]")
+    assert widths[0] <= widths[1] + 1
+    cell = page.locator("#items-table tbody tr").first.locator("td").last
+    told = cell.evaluate("(cell) => getComputedStyle(cell, '::before').content")
+    assert told == '"Most often put together with: "'
+    assert table.get_attribute("role") == "table"
+    assert page.locator("#items-table thead .sort").first.is_visible()
+
+
+def test_the_matrix_frames_each_cluster_once(page, cards):
+    """The tree may put the items of a group apart; the matrix keeps them together."""
+    name, groups = cards[1].annotators[3], cards[1].to_matrix()
+    page.locator("#person").select_option(name)
+    settled(page)
+    _, content = saved(page, "#matrix-panel .save button:has-text('CSV')")
+    (_, *columns), *rows = rows_of(content)
+    assert [row[0] for row in rows] == columns
+    columns = [column.lstrip("'") for column in columns]  # which keeps spreadsheets from taking one for a formula
+    along = groups.loc[columns, name].tolist()
+    assert sorted(columns) == sorted(groups.index)
+    assert sum(one != other for one, other in pairwise(along)) == len(set(along)) - 1
+    _, drawing = saved(page, "#matrix-panel .save button:has-text('SVG')")
+    frames = re.search(r'<g clip-path="url\(#cells\)".*?</g>', drawing.decode(), re.DOTALL)[0]
+    sizes = groups[name].value_counts()
+    assert frames.count("<rect") == int((sizes > 1).sum())

@@ -69,7 +69,7 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     assert len(named) == 3
     assert {"Orders", "Log in, Cart"} <= set(named)
     assert named["Orders"][0] == "3 cards, called so, in 2 wordings, by 8 of 8 participants"
-    assert named["Log in, Cart"][0] == "3 cards"  # nobody named it
+    assert named["Log in, Cart"][0] == "3 cards, without a name in common: these are its most central cards"
     assert sorted(", ".join(items for _, items in named.values()).split(", ")) == sorted(CARDS)
 
 
@@ -100,8 +100,12 @@ def test_a_card_of_a_closed_sort_has_the_number_of_people_before_any_probability
     labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
     shown = read(report(DawidSkene().fit(labels), labels, certainty=None, words="cards,participants"))
     named = {name: (about, items) for name, about, items in lists(shown)}
-    assert named["Help"] == ("5 cards, 1 in doubt", "Returns 7 of 12")
+    about, cards = named["Help"]
+    assert about == "5 cards, 1 in doubt"
+    assert cards.endswith("Returns 7 of 12")
     assert named["Shop"][0] == "4 cards, none in doubt"
+    assert sorted(", ".join(cards for _, cards in named.values()).replace(" 7 of 12", "").split(", ")) == sorted(CARDS)
+    assert "into 2 classes, 1 card in doubt" in lead(shown)
 
 
 def closed_sort(annotator):

@@ -202,3 +202,11 @@ def test_features_and_scores_leave_out_items_of_no_cluster(fusion, read):
 def test_stability_that_cannot_be_drawn(fusion):
     with pytest.raises(InputError, match="stability curve"):
         report(*fusion, stability=pd.DataFrame({"n": [1]}))
+
+
+def test_groups_made_exactly_are_named_and_cards_left_alone_counted(read):
+    rows = [["ant", "bee"], ["cow", "pig"]]
+    sorts = Groupings.from_lists([[*rows, ["emu"]], [*rows, ["emu"]], [["ant", "bee", "cow"], ["pig"], ["emu"]]])
+    text = read(report(SubsetFusion(random_state=0).fit(sorts), certainty=None)).section("exact-groups").text
+    assert "most often that of ant and bee, by 2 of the 3 who sorted both." in text
+    assert "2 items were left alone in a group by somebody; most often emu, in 3 groups of 3." in text

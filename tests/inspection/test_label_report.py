@@ -92,7 +92,7 @@ def test_annotators_the_weakest_last(page, named):
         assert float(row[head.index("Accuracy")].rstrip("%")) == pytest.approx(100 * mine["accuracy"], abs=0.51)
         ends = [percent(mine[name]) for name in ("accuracy_low", "accuracy_high")]
         interval = "" if row[0] == "Di" else " to ".join(ends)  # whose labels are all the same
-        assert row[head.index("Accuracy, 90 % interval")] == interval
+        assert row[head.index("Accuracy, 90% interval")] == interval
         assert float(row[head.index("Information (bits)")]) == pytest.approx(mine["information"], abs=0.0051)
     remarks = {row[0]: row[head.index("Remark")] for row in rows}
     assert (remarks["Al"], remarks["Bea"], remarks["Cy"], remarks["Flo"]) == ("", "", "", "")
@@ -277,3 +277,20 @@ def test_ratings_have_values_and_raters_in_the_report():
     page = str(report(OrdinalRatings(annotator_model="equal").fit(ratings), ratings))
     assert "The values are means of the labels, with the same spread for all raters" in page
     assert "raters.csv" not in page
+
+
+def test_who_labels_at_random_is_told_by_name(read):
+    """Of nine people of nine labels in ten right and one who draws labels, the latter is odd, and nobody else is."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(4, size=60)
+    said = np.where(rng.random((60, 10)) < 0.1, rng.integers(4, size=(60, 10)), truth[:, None])
+    said[:, 3] = rng.integers(4, size=60)
+    labels = Labels.from_matrix(np.array(list("abcd"))[said], annotators=[f"P{p}" for p in range(10)])
+    shown = read(report(DawidSkene().fit(labels), labels, certainty=None, words="cards,participants"))
+    assert (
+        "1 of 10 participants stands out: P3 (no closer to the classes than chance)."
+        in shown.section("annotators").text
+    )
+    without = labels.leave_out(["P3"])
+    shown = read(report(DawidSkene().fit(without), without, certainty=None, words="cards,participants"))
+    assert "Nobody stands out, so no participant needs leaving out." in shown.section("annotators").text

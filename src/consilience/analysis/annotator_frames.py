@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from scipy.special import entr
+from scipy.stats import binom
 
 from consilience.analysis.capabilities import Capabilities
 from consilience.analysis.words import current_words
@@ -18,6 +19,8 @@ INFORMATIVE = 0.05  # share of the entropy of the classes that informative label
 MIN_ACCURACY = 0.8  # of the labels of a grouping, from which the clusters predict it
 NO_BETTER_THAN_GUESSING = "no better than guessing"
 NO_ANNOTATIONS = "no annotations"
+NEARER_TO_CHANCE = "nearer to chance than to the others"
+UNLUCKY = 0.05  # probability of so few labels that name the class
 OF_A_SORT = {  # whose people are neither right nor wrong
     "almost uninformative": "says little of the classes",
     "often wrong, but informative": "uses names in another sense",
@@ -51,6 +54,7 @@ def frame_of_labels(estimator: Any, labels: Labels) -> pd.DataFrame:
         (frame["n_labels"] == 0, "no labels here"),
         (lone, "always the same label"),
         (seldom_wrong & (frame["information"] < little), "almost uninformative"),
+        (seldom_wrong & _are_nearer_to_chance(frame, guess), NEARER_TO_CHANCE),
         (seldom_wrong, ""),
         (frame["information"] >= little + chance / frame["n_labels"], "often wrong, but informative"),
         (True, NO_BETTER_THAN_GUESSING),
@@ -59,6 +63,20 @@ def frame_of_labels(estimator: Any, labels: Labels) -> pd.DataFrame:
         frame["remark"] = frame["remark"].replace(OF_A_SORT)
         return frame.sort_values("agreement", ascending=False, kind="stable", na_position="last")
     return frame.sort_values(["accuracy", "information"], ascending=False, kind="stable", na_position="last")
+
+
+def _are_nearer_to_chance(frame: pd.DataFrame, guess: float) -> np.ndarray:
+    """Whether each annotator's labels name the class less often than halfway from guessing to the others.
+
+    By more than the luck of 19 in 20 with so few labels (binomial); nobody where classes have no names.
+    """
+    share, n_labels = frame["agreement"].to_numpy(float), frame["n_labels"].to_numpy(float)
+    known = np.isfinite(share) & (n_labels > 0)
+    if not known.any():
+        return known
+    halfway = (guess + max(float(np.average(share[known], weights=n_labels[known])), guess)) / 2
+    lucky = binom.cdf(np.ceil(np.where(known, share, 1.0) * n_labels), n_labels, halfway)
+    return known & (lucky < UNLUCKY)
 
 
 def _errors(estimator: Any, labels: Labels) -> pd.DataFrame:
@@ -157,9 +175,11 @@ def frame_of_judges(estimator: Any) -> pd.DataFrame:
     frame = estimator.annotators_.copy()
     counts = frame.reindex(columns=["n_pairs", "n_items", "n_labels"])
     known = frame.reindex(columns=["sensitivity", "specificity", "agreement"])
+    beyond_chance = known["sensitivity"] + known["specificity"] - 1  # Youden's index; of few judgements near the prior
     frame["remark"] = remarks(
         ((counts == 0).any(axis=1), NO_ANNOTATIONS),
         ((known["sensitivity"] + known["specificity"] <= 1) | (known["agreement"] <= 0), NO_BETTER_THAN_GUESSING),
+        (beyond_chance < beyond_chance.median() / 2, NEARER_TO_CHANCE),
     )
     by = next((name for name in RANKED_BY if name in frame), None)
     if by is not None:

@@ -91,6 +91,14 @@ def item_votes(model: Any, annotations: Any) -> pd.DataFrame:
     return pd.DataFrame(figures, index=estimator.items_.rename("item"))
 
 
+def votes_for_class(labels: Labels, names: pd.Index, codes: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
+    """Count the labels of each item that name its class; `codes` are places in `names`, negative for no class."""
+    place = names.get_indexer(labels.classes)  # of the class that a label names
+    return np.bincount(
+        labels.item[(place[labels.label] == codes[labels.item]) & (codes[labels.item] >= 0)], minlength=len(labels)
+    )
+
+
 def _names(names: pd.Index, codes: Int[np.ndarray, " items"]) -> list[Any]:
     return [names[code] if code >= 0 else None for code in codes.tolist()]
 

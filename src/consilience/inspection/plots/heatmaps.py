@@ -204,8 +204,8 @@ def plot_confusion(
     ----------
     model : fitted estimator with ``confusion_matrices_``, or a Pipeline that ends in one
     annotators : names, optional
-        Whose matrices to draw, in this order. By default those of the annotators with the most labels, the most
-        accurate first.
+        Whose matrices to draw, in this order. By default those of the annotators with the most labels, of as many
+        those who are the least accurate, the most accurate first.
     max_annotators : int, optional
         How many to draw if `annotators` is not given: by default as many as there is room for, at most 11.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
@@ -259,7 +259,7 @@ def plot_confusion(
     whose = estimator.annotators_.index
     titles = [(as_text(whose[place]), f" ({quantify(int(n_labels[place]), 'label')})") for place in wanted]
     n_all = int((n_labels > 0).sum())
-    shown = f" ({len(wanted)} of {n_all} shown)" if annotators is None and len(wanted) < n_all else ""
+    shown = f" (all {n_all:,})" if annotators is None and len(wanted) < n_all else ""
     for panel, title in zip(panels, [("the crowd", shown), *titles] if labels else [], strict=False):
         _entitle(panel, *title, bold=panel is panels[0])
     return panels
@@ -274,9 +274,10 @@ def _entitle(ax: Axes, name: str, count: str, *, bold: bool) -> None:
 
 
 def _most_labels(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
-    """Return the places of the annotators with the most labels, the most accurate first."""
+    """Return the places of the annotators with the most labels, then the least accurate; the most accurate first."""
     quality = estimator.annotators_.reset_index(drop=True)
-    chosen = quality[quality["n_labels"] > 0].sort_values("n_labels", ascending=False, kind="stable").head(most)
+    chosen = quality[quality["n_labels"] > 0]
+    chosen = chosen.sort_values(["n_labels", "accuracy"], ascending=[False, True], kind="stable").head(most)
     return chosen.sort_values(["accuracy", "information"], ascending=False, kind="stable").index.to_numpy()
 
 

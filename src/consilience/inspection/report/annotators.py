@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Int
+from scipy.sparse import csr_array
 
 from consilience.analysis.annotator_frames import is_named
-from consilience.analysis.names import name_text, quantify, shorten
+from consilience.analysis.names import join_names, name_text, quantify, shorten
 from consilience.analysis.words import current_words
+from consilience.annotations import Groupings
 from consilience.inspection.report.tables import (
     Cell,
     Column,
@@ -26,6 +29,8 @@ from consilience.inspection.report.tables import (
 )
 
 ANNOTATORS = 100  # rows of the table; the middle of a longer one is left out
+LEAST_IN_COMMON = 10  # items that two grouped, below which their agreement is mostly luck
+OUTLIERS = 5  # names in a sentence
 LONGEST = 24  # characters of a class name in a line
 
 
@@ -241,7 +246,7 @@ OF_LABELS = Ranking(
         ),
         Quality(
             ("accuracy_low", "accuracy_high"),
-            "Accuracy, 90 % interval",
+            "Accuracy, 90% interval",
             _interval,
             shown=lambda frame: bool(frame["accuracy_low"].notna().any()),
         ),
@@ -346,8 +351,28 @@ def of_labels(entropy: float) -> Ranking:
     return replace(OF_LABELS, closing=f"Information: {tells}")
 
 
-def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
-    """Describe the heat map of agreement in sentences."""
+def n_in_common(groupings: Groupings) -> Int[np.ndarray, "annotators annotators"]:
+    """Count the items that each two annotators have both grouped."""
+    owner = csr_array(
+        (
+            np.ones(len(groupings.annotator_of_group)),
+            groupings.annotator_of_group,
+            np.arange(len(groupings.annotator_of_group) + 1),
+        ),
+        shape=(len(groupings.annotator_of_group), groupings.n_annotators),
+    )
+    seen = (groupings.incidence @ owner > 0).astype(np.int64)
+    return np.asarray((seen.T @ seen).todense())
+
+
+def compares_most(common: Int[np.ndarray, "annotators annotators"], groupings: Groupings) -> bool:
+    """Whether most two annotators have so many items in common that their agreement says something."""
+    pairs = common[np.triu_indices(len(common), 1)]
+    return len(pairs) > 0 and float(np.median(pairs)) >= min(LEAST_IN_COMMON, groupings.n_items / 2)
+
+
+def agreement_sentences(agreement: pd.DataFrame, common: Int[np.ndarray, "annotators annotators"]) -> list[str]:
+    """Describe the heat map of agreement in sentences; `common` counts the items that both grouped."""
     words = current_words()
     values = agreement.to_numpy()
     upper = np.triu_indices(len(values), 1)
@@ -356,7 +381,8 @@ def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
         return []
     if not known.any():
         return [f"No two {words.annotators} have two {words.items} in common, so their agreement is unknown."]
-    found = np.where(known, values[upper], -np.inf)
+    told = known & (common[upper] >= min(LEAST_IN_COMMON, int(common[upper].max())))  # of few items it is luck
+    found = np.where(told, values[upper], -np.inf)
     names = [name_text(name) for name in agreement.index]
     best = int(found.argmax())
     sentences = [
@@ -368,6 +394,18 @@ def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
         pairs = quantify(int((~known).sum()), "pair")
         sentences.append(f"{pairs} of {words.annotators} have fewer than two {words.items} in common.")
     return sentences
+
+
+def odd_in_short(frame: pd.DataFrame, *, everybody_tested: bool = True) -> str:
+    """Say who stands out and why, or if everybody was looked at that nobody needs leaving out; else nothing."""
+    words, odd = current_words(), frame["remark"][frame["remark"] != ""][::-1]
+    if odd.empty:
+        return f"Nobody stands out, so no {words.annotator} needs leaving out." if everybody_tested else ""
+    names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd.items()]
+    left = len(names) - OUTLIERS
+    shown = names if left <= 0 else [*names[:OUTLIERS], f"{left:,} more"]
+    verb = "stands" if len(odd) == 1 else "stand"
+    return f"{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_names(shown)}."
 
 
 def agreement_file(agreement: pd.DataFrame, order: np.ndarray) -> Download:

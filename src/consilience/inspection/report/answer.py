@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from consilience.analysis.group_names import next_names
@@ -20,12 +21,12 @@ from consilience.inspection.report.item_tables import FEW_ITEMS, SOME_ITEMS, SUR
 from consilience.inspection.report.subject import ClusterList, ClusterLists, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
-from consilience.inspection.report.votes_sections import count_votes
 
 RELIABLE = 0.5  # of the way from chance to certainty that the lower end of the interval must go
 DOUBTED = 0.8  # share of the draws in which an item stays in its cluster, below which it is marked
 MOST_DOUBTED = 12  # items of a class that are listed
-MAJORITY = 2 / 3  # share of those who labelled an item, below which it is in doubt
+MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
+MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all classes
 
 
 def lead(subject: Subject) -> str:
@@ -33,7 +34,7 @@ def lead(subject: Subject) -> str:
     words, clusters = current_words(), subject.clusters
     n_items = words.n_items(subject.annotations.n_items)
     number = quantify(len(clusters.names), clusters.noun, clusters.nouns)
-    text = f"{n_items} {'fall' if subject.annotations.n_items != 1 else 'falls'} into {number}"
+    text = f"{n_items} {'fall' if subject.annotations.n_items != 1 else 'falls'} into {number}{_in_doubt(subject)}"
     if subject.can.has_tags:
         text = f"{n_items} have {quantify(len(subject.estimator.tags_), 'tag')} in {len(clusters.names):,} combinations"
     found = subject.certainty
@@ -44,6 +45,12 @@ def lead(subject: Subject) -> str:
     return f"{text}: {others} {words.items} would come out as here, together or apart ({between}). {_trust(subject)}"
 
 
+def _in_doubt(subject: Subject) -> str:
+    """Say how many items are in doubt of their class; nothing of clusters."""
+    n_doubted = len(_doubted(subject)) if subject.clusters.is_named else 0
+    return f", {current_words().n_items(n_doubted)} in doubt" if n_doubted else ""
+
+
 def _trust(subject: Subject) -> str:
     """Say whether to rely on the clusters, by the lower end of what others would repeat."""
     words, found = current_words(), subject.certainty
@@ -52,6 +59,8 @@ def _trust(subject: Subject) -> str:
     if certainty_sections.beyond_chance(found) < certainty_sections.LITTLE:
         return f"That is little more than by chance: do not rely on single {words.items}, or ask more people."
     if (found.low - found.chance) / (1 - found.chance) >= RELIABLE:
+        if subject.clusters.is_named and len(_doubted(subject)) > MANY_DOUBTED * len(subject.items):
+            return f"You can rely on the {subject.clusters.nouns} of the others."
         if subject.clusters.is_named or len(set(found.usual_numbers)) == 1:
             return f"You can rely on these {subject.clusters.nouns}."
         few, many = found.usual_numbers
@@ -77,7 +86,8 @@ def lists(subject: Subject) -> ClusterLists:
     found = _of_classes(subject) if subject.clusters.is_named else _of_clusters(subject)
     reading = f"?: others would often put the {words.item} elsewhere."
     if subject.clusters.is_named:
-        reading = f"Listed are {words.items} in doubt, with how many of their labels name the {noun}."
+        reading = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many of "
+        reading += f"their labels name the {noun}."
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
     if any(" wordings, by " in each.about for each in found):
         readings.append("Wordings, case and accents aside, that mean the same: see “Standard names”.")
@@ -103,6 +113,8 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             n_wordings = int(counts["n_wordings"].max())
             how = f", in {n_wordings:,} wordings," if n_wordings > 1 else ""
             about.append(f"called so{how} by {int(counts['n_annotators'].max()):,} of {n_people}")
+        elif any(called):
+            about.append(f"without a name in common: these are its most central {words.items}")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         other = f"or {others[code]}" if others[code] else ""
         found.append(_list_cluster(subject, title, code, other, about, names, len(mine) - len(shown)))
@@ -110,30 +122,44 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
 
 
 def _of_classes(subject: Subject) -> list[ClusterList]:
-    """Return the classes, each with the items that are in doubt and the number of people who named it for them."""
+    """Return the classes, each with its items, of many with those in doubt, and how many people named it for these."""
     words, votes = current_words(), subject.votes
+    doubted, whole = _doubted(subject), _are_all_listed(subject)
+    order = [] if votes is None else doubtful_first(votes).tolist()
     found = []
     for code, title in enumerate(subject.clusters.titles):
-        size = int(subject.clusters.sizes[code])
-        doubted: list[tuple[str, str]] = []
+        mine = [place for place in order if subject.clusters.codes[place] == code]
+        in_doubt = [place for place in mine if place in doubted]
+        about = [words.n_items(int(subject.clusters.sizes[code]))]
         if votes is not None:
-            places = [place for place in doubtful_first(votes).tolist() if subject.clusters.codes[place] == code]
-            said = [(votes.index[place], *_share(subject, votes, place, code)) for place in places]
-            doubted = [(name_text(name), f"{n_for:,} of {n:,}") for name, n_for, n, doubt in said if doubt]
-        about = [words.n_items(size)]
-        if votes is not None:
-            about.append(f"{len(doubted):,} in doubt" if doubted else "none in doubt")
-        shown = tuple(doubted[:MOST_DOUBTED])
-        found.append(_list_cluster(subject, title, code, "", about, shown, len(doubted) - len(shown)))
+            about.append(f"{len(in_doubt):,} in doubt" if in_doubt else "none in doubt")
+        places = mine[::-1] if whole else in_doubt[:MOST_DOUBTED]
+        shown = tuple((name_text(subject.items["item"].iloc[place]), doubted.get(place, "")) for place in places)
+        left = 0 if whole else len(in_doubt) - len(shown)
+        found.append(_list_cluster(subject, title, code, "", about, shown, left))
     return found
 
 
-def _share(subject: Subject, votes: pd.DataFrame, place: int, code: int) -> tuple[int, int, bool]:
-    """Count the labels of an item that name its class, and all; say whether that or the model leaves it in doubt."""
-    n_for, n = count_votes(subject, place, code)
-    row = votes.iloc[place]
-    doubt = row["probability"] < SURE or bool(row["differs"]) or n_for < MAJORITY * n
-    return n_for, n, bool(doubt and n)
+def _are_all_listed(subject: Subject) -> bool:
+    """Whether classes list all of their items, and not only those in doubt."""
+    return len(subject.items) <= FEW_ITEMS
+
+
+def _doubted(subject: Subject) -> dict[int, str]:
+    """Return the places of the items in doubt of their class, each with how many of its labels name that.
+
+    An item is in doubt if its class is improbable or outvoted, or in a sort if less than two thirds put it there.
+    """
+    votes = subject.votes
+    if votes is None:
+        return {}
+    counts = subject.votes_for_class
+    doubt = (votes["probability"] < SURE).to_numpy() | votes["differs"].to_numpy()
+    if current_words().are_of_a_sort or subject.clusters.measure != "probability":
+        doubt = doubt | (counts < MAJORITY * votes["n_votes"].to_numpy())
+    doubt &= (votes["n_votes"] > 0).to_numpy() & (subject.clusters.codes >= 0)
+    n_votes = votes["n_votes"].tolist()
+    return {place: f"{counts[place]:,} of {n_votes[place]:,}" for place in np.flatnonzero(doubt).tolist()}
 
 
 def _list_cluster(

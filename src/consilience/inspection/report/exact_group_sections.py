@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from consilience.analysis.exact_groups import exact_groups
-from consilience.analysis.names import name_text, quantify
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.annotations import Groupings
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Column, ReportTable, download, names_cell, percent, row
@@ -16,6 +17,7 @@ from consilience.inspection.report.tables import Column, ReportTable, download, 
 HEADING = "Groups that several made exactly"
 MOST_ITEMS = 500  # of the annotations of such a report
 ROWS, NAMED = 20, 12  # rows of the table; items of a group that are listed
+MOST_SAID = 3  # items of a group in a sentence
 STEP = "\u21b3 "  # before a group within the one above, as often as it is nested
 
 
@@ -25,17 +27,37 @@ def section(subject: Subject) -> Section | None:
     if not isinstance(annotations, Groupings) or annotations.n_items > MOST_ITEMS:
         return None
     found = exact_groups(annotations)
-    return None if found.empty else Section("exact-groups", HEADING, [_lead(subject, found)], [_table(subject, found)])
+    if found.empty:
+        return None
+    sentences = [_lead(subject, found), *_alone(subject, annotations)]
+    return Section("exact-groups", HEADING, sentences, [_table(subject, found)])
 
 
 def _lead(subject: Subject, found: pd.DataFrame) -> str:
-    first, people = found.iloc[0], subject.words.annotators
-    names = name_text(first["items"][0])
-    others = quantify(int(first["n_items"]) - 1, f"other {subject.words.item}", f"other {subject.words.items}")
+    first, words = found.iloc[0], subject.words
+    names, left = [name_text(name) for name in first["items"]], int(first["n_items"]) - MOST_SAID
+    if left > 0:
+        names = [*names[:MOST_SAID], quantify(left, f"other {words.item}", f"other {words.items}")]
     return (
-        f"{quantify(len(found), 'group was', 'groups were')} made exactly so by at least two {people}; most often that "
-        f"of {names} and {others}, by {first['n_annotators']:,} of the {first['n_sorted']:,} who sorted them all."
+        f"{quantify(len(found), 'group was', 'groups were')} made exactly so by at least two {words.annotators}; most "
+        f"often that of {join_names(names)}, by {first['n_annotators']:,} of the {first['n_sorted']:,} who sorted "
+        f"{'both' if first['n_items'] == 2 else 'them all'}."
     )
+
+
+def _alone(subject: Subject, annotations: Groupings) -> list[str]:
+    """Say which item people left alone in a group most often; nothing if nobody left any."""
+    words, members = subject.words, annotations.incidence.tocsc()
+    alone = members.indices[members.indptr[:-1][np.diff(members.indptr) == 1]]
+    if not len(alone):
+        return []
+    counts = np.bincount(alone, minlength=annotations.n_items)
+    most, n_items = int(counts.argmax()), int((counts > 0).sum())
+    n_sorted = int(annotations.incidence[[most]].sum())
+    return [
+        f"{words.n_items(n_items)} {'was' if n_items == 1 else 'were'} left alone in a group by somebody; most often "
+        f"{name_text(annotations.items[most])}, in {quantify(int(counts[most]), 'group')} of {n_sorted:,}."
+    ]
 
 
 def _table(subject: Subject, found: pd.DataFrame) -> ReportTable:

@@ -24,7 +24,7 @@ from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report import fusion_tables
+from consilience.inspection.report import annotators, fusion_tables
 from consilience.inspection.report.certainty_sections import about_ellipses
 from consilience.inspection.report.explorer import EXPLORED, MOST, Explorer
 from consilience.inspection.report.figure_files import small
@@ -37,7 +37,6 @@ READABLE_CURVE = 340  # CSS pixels that a curve needs
 GIVEN = (
     "the groupings and the other items' clusters, so that many groupings of an item make its cluster all but certain"
 )
-OUTLIERS = 5  # names in the findings
 REMARKS_OF_CHANCE = (SORTED_AT_RANDOM, APART)
 READABLE = 720  # CSS pixels that names of items need
 MOST_ON_MAP = 1500  # items that a map shows
@@ -46,18 +45,16 @@ MOST_LEAVES = 80  # items that a dendrogram shows
 
 def in_short(subject: Subject) -> list[str]:
     """Say who stands out, and what the groupings leave open."""
-    words = current_words()
-    estimator, frame = subject.estimator, subject.annotators
-    findings = []
-    said = at_chance(subject)  # in a sentence of their own
-    odd = frame[(frame["remark"] != "") & ~(frame["remark"].isin(REMARKS_OF_CHANCE) & frame.index.isin(said))][::-1]
-    if len(odd):
-        names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd["remark"].items()]
-        left = len(names) - OUTLIERS
-        shown = names if left <= 0 else [*names[:OUTLIERS], f"{left:,} more"]
-        verb = "stands" if len(odd) == 1 else "stand"
-        findings.append(f"{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_names(shown)}.")
-    return [*findings, *subject.told(estimator.notes_)]
+    return [*filter(None, [odd_in_short(subject)]), *subject.told(subject.estimator.notes_)]
+
+
+def odd_in_short(subject: Subject) -> str:
+    """Say who stands out, but for those who are said to be at chance, or that nobody does, if it was tested."""
+    frame, said = subject.annotators, at_chance(subject)
+    of_chance = frame["remark"].isin(REMARKS_OF_CHANCE) & frame.index.isin(said)
+    frame = frame.assign(remark=frame["remark"].mask(of_chance, ""))
+    tested = subject.random_sorters is not None and bool(subject.random_sorters["tested"].all())
+    return annotators.odd_in_short(frame, everybody_tested=tested and not said)
 
 
 def names_section(subject: Subject) -> Section | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from consilience.analysis.annotator_frames import NO_BETTER_THAN_GUESSING
 from consilience.analysis.words import current_words
 from consilience.annotations import Pairs
+from consilience.inspection.report.annotators import odd_in_short
 from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
     Column,
@@ -62,7 +62,4 @@ def in_short(frame: pd.DataFrame) -> list[str]:
         f"{words.Annotators} put together {rates[0]} of the pairs of one {cluster}, and keep apart {rates[1]} of the "
         "others"
     )
-    odd = int((frame["remark"] == NO_BETTER_THAN_GUESSING).sum())
-    if odd:
-        text += f"; {words.n_annotators(odd)} {'is' if odd == 1 else 'are'} {NO_BETTER_THAN_GUESSING}"
-    return [text + "."]
+    return [text + ".", odd_in_short(frame)]

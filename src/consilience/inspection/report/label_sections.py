@@ -17,7 +17,7 @@ from consilience.inspection.plots.heatmaps import plot_confusion
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import item_tables, label_tables
-from consilience.inspection.report.annotators import OF_CLOSED_SORTS, OF_TAGS, Ranking, of_labels
+from consilience.inspection.report.annotators import OF_CLOSED_SORTS, OF_TAGS, Ranking, odd_in_short, of_labels
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.subject import Figure, Subject
 from consilience.inspection.report.tables import download, percent
@@ -77,7 +77,8 @@ def annotators_in_short(subject: Subject) -> str:
         f"About {percent(right)} of the {quantify(int(quality['n_labels'].sum()), 'label')} name the {words.item}'s "
         "class"
     )
-    return f"{text}; {who} {join_names(worst)}." if len(quality) > WEAKEST else f"{text}."
+    text = f"{text}; {who} {join_names(worst)}." if len(quality) > WEAKEST else f"{text}."
+    return f"{text} {odd_in_short(subject.annotators)}"
 
 
 def ranking(subject: Subject) -> Ranking:
@@ -125,10 +126,10 @@ def _confusion(subject: Subject) -> Figure:
         f"percentages of the row. The first matrix is the mean over all {words.annotators}, weighted by their numbers "
         "of labels"
     )
-    n_annotators = int((estimator.annotators_["n_labels"] > 0).sum())
-    whose = (
-        f"the {n_drawn} of {n_annotators} {words.annotators} with the most labels" if n_drawn < n_annotators else "all"
-    )
+    n_labels = estimator.annotators_["n_labels"]
+    n_annotators, differ = int((n_labels > 0).sum()), n_labels[n_labels > 0].nunique() > 1
+    who = "with the most labels" if differ else "whose labels name the classes least"
+    whose = f"the {n_drawn} of {n_annotators} {words.annotators} {who}" if n_drawn < n_annotators else "all"
     order = "those who name the classes most often first" if words.are_of_a_sort else "the most accurate first"
     caption += f"; the others are those of {whose}, {order}." if n_drawn else "."
     shown = f"Heat maps of the confusion matrices of the crowd and of {words.n_annotators(n_drawn)}."

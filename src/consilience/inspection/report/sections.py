@@ -191,15 +191,28 @@ def _annotators(subject: Subject) -> Section:
         blocks += filter(None, [fusion_tables.groupings_table(fusion_tables.grouping_frame(subject.estimator))])
     if not subject.groups:
         told = label_tables.what_is_listed(subject.estimator) if can.names_classes else ""
-        return Section("annotators", f"The {words.annotators}", [told] if told else [], blocks)
-    if subject.groupings.n_annotators > 1 and not can.has_tags:
+        return Section("annotators", f"The {words.annotators}", [*_who_is_odd(subject), *filter(None, [told])], blocks)
+    common = annotators.n_in_common(subject.groupings)
+    if annotators.compares_most(common, subject.groupings) and not can.has_tags:
         blocks.append(_agreement(subject))
-    sentences = sentences_on_reliability(
+    sentences = _who_is_odd(subject) + sentences_on_reliability(
         {name: asdict(found) for name, found in subject.reliability.items()}, of_pairs=not subject.clusters.is_named
     )
     if not can.has_tags:
-        sentences += [*annotators.agreement_sentences(subject.agreement), *participants.about_measures(subject)]
+        sentences += annotators.agreement_sentences(subject.agreement, common)
+        sentences += participants.about_measures(subject)
     return Section("annotators", f"The {words.annotators}", sentences, blocks)
+
+
+def _who_is_odd(subject: Subject) -> list[str]:
+    """Say who stands out, or that nobody does, where nothing else on the page says it better."""
+    can = subject.can
+    if can.fuses:
+        return list(filter(None, [fusion_sections.odd_in_short(subject)]))
+    if not can.rates_annotators or can.has_tags:
+        return []
+    is_known = can.names_classes or {"sensitivity", "specificity"} <= set(subject.annotators)
+    return [annotators.odd_in_short(subject.annotators)] if is_known else []
 
 
 def ranking_of(subject: Subject) -> annotators.Ranking:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+import numpy as np
 import pandas as pd
+from jaxtyping import Int
 from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
@@ -15,7 +17,8 @@ from consilience.analysis.compromise import FEWEST_ANNOTATORS, FEWEST_ITEMS, Com
 from consilience.analysis.findings import Findings
 from consilience.analysis.item_ratings import ItemRatings
 from consilience.analysis.rv import fits
-from consilience.annotations import Groupings
+from consilience.analysis.votes import votes_for_class
+from consilience.annotations import Groupings, Labels
 from consilience.errors import InputError
 from consilience.inspection.pictures import Pictures
 from consilience.inspection.report.album import Album
@@ -151,6 +154,11 @@ class Subject(Findings):
         if self.napping is None and not (self.words.are_sensory and _can_compromise(self.annotations)):
             return None
         return compromise_map(self.annotations, self.napping)
+
+    @cached_property
+    def votes_for_class(self) -> Int[np.ndarray, " items"]:
+        """How many labels of each item name its class."""
+        return votes_for_class(cast(Labels, self.annotations), self.clusters.index, self.clusters.codes)
 
     @property
     def is_concept_map(self) -> bool:

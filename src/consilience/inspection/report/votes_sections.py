@@ -77,7 +77,7 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> ReportTable
             row(
                 name_cell(name),
                 cluster_cell(clusters, code) if code >= 0 else "–",
-                "{:,} of {:,}".format(*count_votes(subject, place, code)) if known and code >= 0 else "–",
+                f"{subject.votes_for_class[place]:,} of {n_votes:,}" if known and code >= 0 else "–",
                 _votes(place, labels),
                 Cell("yes", tone="flag") if differs else "no" if known else "–",
                 number(disagreement) if known else "–",
@@ -117,13 +117,6 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> ReportTable
         more=f"{left:,} more {words.items}, in {FILE}" if left else "",
         download=download(FILE, table.iloc[order].round(4), "item", most=MOST_CSV),
     )
-
-
-def count_votes(subject: Subject, place: int, code: int) -> tuple[int, int]:
-    """Count the labels of an item that name a class, and all."""
-    labels = cast(Labels, subject.annotations)
-    given = labels.classes.take(labels.label[labels.indptr[place] : labels.indptr[place + 1]])
-    return int((given == subject.clusters.index[code]).sum()), len(given)
 
 
 def _probabilities(probability: np.ndarray, names: list[str]) -> Cell:

@@ -1,4 +1,5 @@
-// The matrix of how often two items were put together: a canvas, of which any part can be enlarged.
+// The matrix of how often two items were put together: a canvas, of which any part can be enlarged. Rows and columns are
+// places, which clusters share out among themselves: an item's place is that in the order of the clusters shown.
 
 const MARGIN = 14; // pixels without names
 const MARK = 7; // pixels between names and the clusters' colours, for the marks of items that are lit up
@@ -19,6 +20,7 @@ class MatrixView {
     this.cell = null;
     this.shown = null;
     this.tiles = new Map();
+    this.arrange();
     const files = { svg: () => svgText(this.drawing()), csv: () => this.saveCells() };
     addFiles(panel.querySelector(".save"), "matrix", "matrix", files);
     addZoom(panel, (step) => this.zoom(step));
@@ -26,16 +28,39 @@ class MatrixView {
     this.drawLegend();
     whenResized(this.holder, () => this.draw());
     DARK.addEventListener("change", () => this.draw());
-    state.when("clusters", () => this.draw());
+    state.when("clusters", () => {
+      this.arrange();
+      this.draw();
+    });
     state.when("lit", () => this.show([...state.lit][0]));
+  }
+
+  /** Put the items in the order of the clusters; the cursor stays on its items. */
+  arrange() {
+    const before = this.order ?? this.state.order;
+    this.order = this.state.order;
+    this.places = new Map(this.order.map((item, place) => [item, place]));
+    if (before.some((item, place) => item !== this.order[place])) this.tiles.clear();
+    if (this.cell) this.cell = { row: this.places.get(before[this.cell.row]), column: this.places.get(before[this.cell.column]) };
+  }
+
+  share(row, column) {
+    return this.state.share(this.order[row], this.order[column]);
+  }
+
+  labelAt(place) {
+    return this.state.labels[this.order[place]];
+  }
+
+  /** Names of the items of some places. */
+  named(first, cells) {
+    return this.order.slice(first, first + cells).map((item) => this.state.data.items[item]);
   }
 
   /** Where the cells are on a drawing of some width: names fit beside them only if cells are large. */
   layout(width) {
-    const { data } = this.state;
     const { row, column, cells } = this.window;
-    const rows = data.items.slice(row, row + cells);
-    const names = [...rows, ...data.items.slice(column, column + cells)];
+    const names = [...this.named(row, cells), ...this.named(column, cells)];
     const letters = (cell) => Math.min(12, Math.max(8, 0.9 * cell));
     let size = letters((0.75 * width) / cells);
     const longest = Math.max(...names.map((name) => widthOf(name, size)));
@@ -76,7 +101,7 @@ class MatrixView {
     const unknown = rgb(data.look.unknown[Number(dark)]);
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < n; j++) {
-        const share = this.state.share(i, j);
+        const share = this.share(i, j);
         const colour = Number.isNaN(share) ? unknown : colours[Math.round(100 * share)];
         pixels.data.set([...colour, 255], 4 * (i * n + j));
       }
@@ -101,7 +126,7 @@ class MatrixView {
     const colours = shades(this.state.data.look.heat[Number(dark)]);
     const places = [...Array(cells * cells).keys()].map((place) => [Math.floor(place / cells), place % cells]);
     return places.flatMap(([i, j]) => {
-      const share = this.state.share(row + i, column + j);
+      const share = this.share(row + i, column + j);
       if (row + i === column + j || Number.isNaN(share)) return [];
       const [x, y] = [from + (j + 0.5) * cell, from + (i + 0.5) * cell];
       const text = percentText(share).replace("%", "");
@@ -123,13 +148,13 @@ class MatrixView {
 
   drawStrips(pen) {
     const { from, cell } = this.shown;
-    const { data, labels } = this.state;
+    const { data } = this.state;
     const { row, column, cells } = this.window;
     const colours = data.look.colours.map((colour) => plain(colour, true));
     for (let k = 0; k < cells; k++) {
-      pen.fillStyle = colourOf({ colours }, labels[row + k]);
+      pen.fillStyle = colourOf({ colours }, this.labelAt(row + k));
       pen.fillRect(from - STRIP, from + k * cell, STRIP - 2, Math.ceil(cell));
-      pen.fillStyle = colourOf({ colours }, labels[column + k]);
+      pen.fillStyle = colourOf({ colours }, this.labelAt(column + k));
       pen.fillRect(from + k * cell, from - STRIP, Math.ceil(cell), STRIP - 2);
     }
   }
@@ -143,9 +168,9 @@ class MatrixView {
     pen.restore();
   }
 
-  /** Squares of neighbouring items of one cluster. */
+  /** Squares of the clusters of several items. */
   frames() {
-    const { labels } = this.state;
+    const labels = this.order.map((item) => this.state.labels[item]);
     const { from, cell } = this.shown;
     const { row, column } = this.window;
     const found = [];
@@ -178,7 +203,7 @@ class MatrixView {
       along: from + (k + 0.5) * cell,
     });
     const places = [...Array(cells).keys()];
-    return [...places.map((k) => place(row + k, k, false)), ...places.map((k) => place(column + k, k, true))];
+    return [false, true].flatMap((upright) => places.map((k) => place(this.order[(upright ? column : row) + k], k, upright)));
   }
 
   drawNames(pen) {
@@ -208,13 +233,13 @@ class MatrixView {
     const side = cells * cell;
     pen.strokeStyle = pen.fillStyle = DARK.matches ? "#ffd84d" : "#b3261e";
     pen.lineWidth = 1.5;
-    for (const item of this.state.lit) {
-      const [down, across] = [from + (item - row) * cell, from + (item - column) * cell];
-      if (item >= row && item < row + cells) {
+    for (const place of [...this.state.lit].map((item) => this.places.get(item))) {
+      const [down, across] = [from + (place - row) * cell, from + (place - column) * cell];
+      if (place >= row && place < row + cells) {
         pen.strokeRect(from, down, side, cell);
         pen.fillRect(from - STRIP - 5, down, 4, Math.max(cell, 2));
       }
-      if (item >= column && item < column + cells) {
+      if (place >= column && place < column + cells) {
         pen.strokeRect(across, from, cell, side);
         pen.fillRect(across, from - STRIP - 5, Math.max(cell, 2), 4);
       }
@@ -255,18 +280,24 @@ class MatrixView {
   }
 
   /** What a cell says, as texts and elements. */
-  reading({ row, column }) {
+  reading(cell) {
     const { items } = this.state.data;
-    if (row === column) return [nameOf(items[row]), `: ${this.state.noun} ${this.state.nameOf(this.state.labels[row])}`];
-    const names = [nameOf(items[row]), " and ", nameOf(items[column])];
-    const { together, presented } = this.state.pair(row, column);
+    const [one, other] = this.pairAt(cell);
+    if (one === other) return [nameOf(items[one]), `: ${this.state.noun} ${this.state.nameOf(this.state.labels[one])}`];
+    const names = [nameOf(items[one]), " and ", nameOf(items[other])];
+    const { together, presented } = this.state.pair(one, other);
     if (!presented) return [...names, ": never shown together"];
     return [...names, `: together ${together} of ${presented} times (${percentText(together / presented)})`];
   }
 
   /** What a cell says, with the pictures of its items. */
   tip(cell) {
-    return [...this.reading(cell), ...picturesFor(this.state.data, [cell.row, cell.column])];
+    return [...this.reading(cell), ...picturesFor(this.state.data, this.pairAt(cell))];
+  }
+
+  /** The two items of a cell. */
+  pairAt({ row, column }) {
+    return [this.order[row], this.order[column]];
   }
 
   cellAt(event) {
@@ -311,7 +342,7 @@ class MatrixView {
       PageDown: { row: row + 10, column },
     };
     const step = ZOOM_KEYS[event.key];
-    if (event.key === "Enter" && this.cell) this.state.askWho?.(row, column);
+    if (event.key === "Enter" && this.cell) this.state.askWho?.(...this.pairAt(this.cell));
     if (!(event.key in cells) && step === undefined) return;
     event.preventDefault();
     if (step !== undefined) this.zoom(step, this.cell);
@@ -321,7 +352,7 @@ class MatrixView {
   /** Put the cursor on a cell, and tell who put its items together. */
   ask(cell, event) {
     this.goTo(cell, event);
-    if (cell) this.state.askWho?.(cell.row, cell.column);
+    if (cell) this.state.askWho?.(...this.pairAt(cell));
   }
 
   /** Put the cursor on a cell, and read it out. */
@@ -343,7 +374,7 @@ class MatrixView {
 
   show(item) {
     if (item === undefined) this.draw();
-    else this.reveal({ row: item, column: item });
+    else this.reveal({ row: this.places.get(item), column: this.places.get(item) });
   }
 
   moveTo(row, column) {
@@ -366,19 +397,19 @@ class MatrixView {
   }
 
   saveCells() {
-    const { items } = this.state.data;
     const { row, column, cells } = this.window;
     const rounded = (share) => (Number.isNaN(share) ? NaN : Math.round(1e4 * share) / 1e4);
     const places = [...Array(cells).keys()];
-    const rows = places.map((i) => [items[row + i], ...places.map((j) => rounded(this.state.share(row + i, column + j)))]);
-    saveCsv("matrix.csv", [[this.state.data.readers.item, ...items.slice(column, column + cells)], ...rows]);
+    const names = this.named(row, cells);
+    const rows = places.map((i) => [names[i], ...places.map((j) => rounded(this.share(row + i, column + j)))]);
+    saveCsv("matrix.csv", [[this.state.data.readers.item, ...this.named(column, cells)], ...rows]);
   }
 
   /** The part that is shown as an SVG on white paper: the cells as a picture, then names, strips, frames and the key. */
   drawing() {
     const { row, column, cells } = this.window;
     const { from, cell, width, margin, size, named } = this.shown;
-    const { data, labels } = this.state;
+    const { data } = this.state;
     const part = set(document.createElement("canvas"), { width: cells, height: cells });
     part.getContext("2d").drawImage(this.tile(false), column, row, cells, cells, 0, 0, cells, cells);
     const svg = draw(document.createDocumentFragment(), "svg", { viewBox: `0 0 ${width} ${width}` });
@@ -388,8 +419,8 @@ class MatrixView {
     for (let k = 0; k < cells; k++) {
       const [across, along] = [from - STRIP, from + k * cell];
       const [thin, long] = [STRIP - 2, cell];
-      draw(svg, "rect", { x: across, y: along, width: thin, height: long, fill: colourOf(data.look, labels[row + k]) });
-      draw(svg, "rect", { x: along, y: across, width: long, height: thin, fill: colourOf(data.look, labels[column + k]) });
+      draw(svg, "rect", { x: across, y: along, width: thin, height: long, fill: colourOf(data.look, this.labelAt(row + k)) });
+      draw(svg, "rect", { x: along, y: across, width: long, height: thin, fill: colourOf(data.look, this.labelAt(column + k)) });
     }
     for (const { x, y, text, colour } of this.numbers(false)) {
       const style = { "font-size": this.numberSize, "text-anchor": "middle", "dominant-baseline": "central", fill: colour };

@@ -106,7 +106,14 @@ class State {
   show(what, labels) {
     this.shown = what;
     this.labels = labels;
+    this.order = this.byCluster();
     this.tell("clusters");
+  }
+
+  /** The items by cluster, and within one by the tree; clusters by their middle in the tree, those not sorted last. */
+  byCluster() {
+    const middle = ([label, items]) => (label < 0 ? Infinity : items.reduce((sum, item) => sum + item, 0) / items.length);
+    return this.parts().sort((one, other) => middle(one) - middle(other) || one[0] - other[0]).flatMap(([, items]) => items);
   }
 
   /** The clusters of the cut: each split from the root down paints a range of items in another number. */

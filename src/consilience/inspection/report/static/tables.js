@@ -46,6 +46,16 @@ class SortedTable {
     hintAt(this.block.querySelector(".scroll"), "There are more columns: scroll sideways →");
     if (this.heads.length && this.rows.length >= FEWEST_SORTED) this.heads.forEach((head) => this.addSort(head));
     if (this.heads.length && this.rows.length >= FEWEST_FILTERED) this.addFilter();
+    if (this.heads.length && this.table.querySelector("td.wide, td.names")) this.stack();
+  }
+
+  /** Let narrow screens show each row as a list: lists of names in columns would make rows of two screens' height. */
+  stack() {
+    this.table.classList.add("stacks");
+    const roles = { table: "table", tbody: "rowgroup", thead: "rowgroup", tr: "row", td: "cell", "tbody th": "rowheader", "thead th": "columnheader" };
+    set(this.table, { role: roles.table }); // which elements lose that are not laid out as a table
+    for (const [which, role] of Object.entries(roles)) this.table.querySelectorAll(which).forEach((each) => set(each, { role }));
+    for (const row of this.rows) [...row.cells].slice(1).forEach((cell, place) => set(cell, { "data-head": `${textOf(this.heads[place + 1])}: ` }));
   }
 
   /** Make a heading a button that sorts. */
