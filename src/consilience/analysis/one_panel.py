@@ -103,29 +103,31 @@ def ward_groups(
         A number of the group of each point, -1 for points that are not in the set.
     """
     n_sorts, n_items = held.shape
-    inner = points @ points.transpose(0, 2, 1)
-    square = np.einsum("sii->si", inner)
-    distance = square[:, :, None] + square[:, None, :] - 2 * inner  # squared
+    to_merge = held.sum(1) - n_groups
+    order = np.argsort(-to_merge, kind="stable")  # so that those that still merge are the first, and a view
+    to_merge, held = to_merge[order], held[order]
+    distance = (points @ points.transpose(0, 2, 1))[order]
+    square = np.einsum("sii->si", distance).copy()
+    distance *= -2
+    distance += square[:, :, None]
+    distance += square[:, None, :]  # squared
     distance[~(held[:, :, None] & held[:, None, :])] = np.inf
     distance[:, np.arange(n_items), np.arange(n_items)] = np.inf
     size, label = np.ones((n_sorts, n_items)), np.where(held, np.arange(n_items), -1)
-    to_merge = held.sum(1) - n_groups
     for step in range(int(to_merge.max(initial=0))):
-        rows = np.flatnonzero(to_merge > step)
-        at = np.arange(len(rows))
-        into, gone = np.divmod(distance[rows].reshape(len(rows), -1).argmin(1), n_items)
-        apart = distance[rows, into, gone][:, None]
-        first, second = size[rows, into][:, None], size[rows, gone][:, None]
-        others = size[rows]
-        to_first, to_second = distance[rows, into], distance[rows, gone]
-        total = others + first + second
-        merged = ((others + first) * to_first + (others + second) * to_second - others * apart) / total
+        n = int((to_merge > step).sum())
+        at, near, others = np.arange(n), distance[:n], size[:n]
+        into, gone = np.divmod(near.reshape(n, -1).argmin(1), n_items)
+        apart = near[at, into, gone][:, None]
+        first, second = others[at, into][:, None], others[at, gone][:, None]
+        merged = (others + first) * near[at, into] + (others + second) * near[at, gone] - others * apart
+        merged /= others + first + second
         merged[at, into] = merged[at, gone] = np.inf
-        distance[rows, into], distance[rows, :, into] = merged, merged
-        distance[rows, gone], distance[rows, :, gone] = np.inf, np.inf
-        size[rows, into] += size[rows, gone]
-        label[rows] = np.where(label[rows] == gone[:, None], into[:, None], label[rows])
-    return label
+        near[at, into], near[at, :, into] = merged, merged
+        near[at, gone], near[at, :, gone] = np.inf, np.inf
+        others[at, into] += others[at, gone]
+        label[:n] = np.where(label[:n] == gone[:, None], into[:, None], label[:n])
+    return label[np.argsort(order)]
 
 
 def mean_rv(panel: ScalarProducts) -> float:

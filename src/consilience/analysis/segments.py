@@ -16,6 +16,10 @@ clustering, Biometrics 73).
 
 Decided here
 ------------
+Once as many simulated panels as make a split impossible, and at least ten, explain as much, no more are simulated, and
+the p-value is their share (J. Besag & P. Clifford 1991, Sequential Monte Carlo p-values, Biometrika 78). So what is
+split is the same.
+
 One or two people are no segment: where a branch has a part of fewer than three, these are set apart, and the other part
 is tested instead.
 """
@@ -48,6 +52,7 @@ from consilience.metrics.clusterings import ari
 __all__ = ["PanelSegments", "panel_segments"]
 
 LEVEL = 0.05
+ENOUGH = 10  # simulated panels that explain as much, after which no more are simulated
 FEWEST = 3  # annotators of a segment
 FEWEST_ITEMS = 4
 APART = -1  # segment of annotators who are in none
@@ -234,8 +239,10 @@ def _split_branches(
         if found is None:
             members.append(branch)
             continue
-        drawn = simulate_shares(sorts.of_annotators(branch), own, n_simulations, rng)
-        p_value = (1 + int((drawn >= found.explained).sum())) / (1 + n_simulations)
+        most = max(ENOUGH, int(LEVEL * (1 + n_simulations)) + 1)
+        drawn = simulate_shares(sorts.of_annotators(branch), own, n_simulations, rng, stop=(found.explained, most))
+        above = int((drawn >= found.explained).sum())
+        p_value = most / len(drawn) if above == most else (1 + above) / (1 + n_simulations)
         level = LEVEL * (len(branch) - 1) / max(len(speaking) - 1, 1)
         split = p_value <= level
         tests.append(
@@ -257,17 +264,25 @@ def _split_branches(
 
 
 def simulate_shares(
-    sorts: SortTable, products: ScalarProducts, n_simulations: int, rng: np.random.Generator
+    sorts: SortTable,
+    products: ScalarProducts,
+    n_simulations: int,
+    rng: np.random.Generator,
+    *,
+    stop: tuple[float, int] = (np.inf, 1),
 ) -> Float[np.ndarray, " simulations"]:
-    """Return the share that the top branch explains in simulated panels without segments; 0 if there is no branch."""
-    panel = OnePanel.like(sorts, products, rng)
-    explained = np.zeros(n_simulations)
+    """Return the share that the top branch explains in simulated panels without segments; 0 if there is no branch.
+
+    stop : a share, and in how many panels it must be reached for no more to be simulated.
+    """
+    panel, explained, above = OnePanel.like(sorts, products, rng), list[float](), 0
     with counting("simulated panels", n_simulations) as done:
-        for number in range(n_simulations):
+        while len(explained) < n_simulations and above < stop[1]:
             found = top_branch(panel.draw(rng))
-            explained[number] = 0.0 if found is None else found.explained
+            explained.append(0.0 if found is None else found.explained)
+            above += explained[-1] >= stop[0]
             done.update()
-    return explained
+    return np.array(explained)
 
 
 def _cut(products: ScalarProducts, speaking: Int[np.ndarray, " speaking"], n_segments: int) -> list[np.ndarray]:

@@ -16,6 +16,7 @@ KMEANS_ITEMS = 20_000  # with more items, centres are found on a sample of this 
 QUICK_ITEMS = 500  # up to which `quick_kmeans` saves time
 QUICK_SWEEPS = 10
 JITTER = 1e-9  # of coordinates, so that no two points are equal
+MOST_CELLS = 200_000  # groups × clusters up to which a dense table of counts is quicker
 TIE = 1e-6  # between probabilities that are told apart by how sums are rounded, if at all
 
 Clusters = Int[np.ndarray, " items"]
@@ -140,7 +141,21 @@ def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndar
 
     NaN where it is undefined: without pairs, or where disagreement is impossible.
     """
-    return agreement_of_counts(memberships, count_clusters(memberships, cluster))
+    n_clusters = int(cluster.max()) + 1
+    if memberships.n_groups * n_clusters > MOST_CELLS:
+        return agreement_of_counts(memberships, count_clusters(memberships, cluster))
+    of_grouping, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+
+    def pairs(place: np.ndarray, whose: np.ndarray) -> tuple[Float[np.ndarray, " annotators"], ...]:
+        """Pairs of items of one cluster in one place, and all pairs in one place, by annotator."""
+        cells = np.bincount(place * n_clusters + cluster[memberships.item], minlength=len(whose) * n_clusters)
+        sizes = cells.reshape(-1, n_clusters).astype(float)
+        of_one, whole = (sizes * (sizes - 1) / 2).sum(1), sizes.sum(1)
+        return np.bincount(whose, of_one, n_annotators), np.bincount(whose, whole * (whole - 1) / 2, n_annotators)
+
+    both, in_group = pairs(memberships.group, of_grouping[memberships.grouping_of_group])
+    in_cluster, total = pairs(memberships.grouping, of_grouping)
+    return _adjusted_rand(both, in_group, in_cluster, total)
 
 
 def agreement_of_counts(memberships: Memberships, counts: csr_array) -> Float[np.ndarray, " annotators"]:
@@ -153,10 +168,20 @@ def agreement_of_counts(memberships: Memberships, counts: csr_array) -> Float[np
 
     both, in_group = pairs(counts.data, _of_cells(counts, of_group)), pairs(counts.sum(1), of_group)
     in_cluster, total = pairs(held.data, _of_cells(held, of_grouping)), pairs(held.sum(1), of_grouping)
-    expected = np.divide(in_cluster * in_group, total, out=np.zeros(n_annotators), where=total > 0)
+    return _adjusted_rand(both, in_group, in_cluster, total)
+
+
+def _adjusted_rand(
+    both: Float[np.ndarray, " annotators"],
+    in_group: Float[np.ndarray, " annotators"],
+    in_cluster: Float[np.ndarray, " annotators"],
+    total: Float[np.ndarray, " annotators"],
+) -> Float[np.ndarray, " annotators"]:
+    """Return the adjusted Rand index from the pairs together in both, in groups, in clusters, and of all items."""
+    expected = np.divide(in_cluster * in_group, total, out=np.zeros(len(total)), where=total > 0)
     possible = (in_cluster + in_group) / 2 - expected
     # 0 but for rounding
-    return np.divide(both - expected, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)
+    return np.divide(both - expected, possible, out=np.full(len(total), np.nan), where=possible > 1e-9)
 
 
 def pairs_kept_apart(memberships: Memberships, counts: csr_array) -> Float[np.ndarray, " annotators"]:

@@ -23,6 +23,7 @@ from consilience.inference.memberships import Memberships
 
 PRIOR_PRESENTATIONS = 0.5  # a above
 MOST_ITEMS = 2000  # over whose silhouettes the mean is taken
+MOST_PRODUCTS = 1_000_000  # up to which a product with a dense table of clusters is quicker
 MOST_PAIRS = 50_000_000  # presented pairs of these items
 
 
@@ -68,10 +69,11 @@ class EvidenceSilhouette:
         """Silhouette of each sampled item; 0 for items alone in their cluster, or if there is no other cluster."""
         n_clusters = int(cluster.max()) + 1
         sizes = np.bincount(cluster, minlength=n_clusters).astype(float)
-        onehot = csr_array(
-            (np.ones(len(cluster)), (np.arange(len(cluster)), cluster)), shape=(len(cluster), n_clusters)
-        )
-        sums = (self.above @ onehot).toarray()
+        if self.above.nnz * n_clusters <= MOST_PRODUCTS:
+            sums = self.above @ np.eye(n_clusters)[cluster]
+        else:
+            ones = np.ones(len(cluster)), (np.arange(len(cluster)), cluster)
+            sums = (self.above @ csr_array(ones, shape=(len(cluster), n_clusters))).toarray()
         own = cluster[self.rows]
         at = np.arange(len(own)), own
         others = sizes - np.eye(n_clusters)[own]

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgb, to_rgba
 from matplotlib.figure import Figure, FigureBase
+from matplotlib.layout_engine import TightLayoutEngine
 from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path
 
@@ -106,7 +107,7 @@ class Sheet(Figure):
     """A figure outside pyplot, of the size that the plot on it needs."""
 
     def __init__(self) -> None:
-        super().__init__(layout="tight")
+        super().__init__(layout=TightLayoutEngine(rect=cast(Any, None)))  # with a rectangle, it lays out twice
         FigureCanvasAgg(self)  # which measures all text of the figure with one renderer
 
 
