@@ -294,3 +294,16 @@ def test_who_labels_at_random_is_told_by_name(read):
     without = labels.leave_out(["P3"])
     shown = read(report(DawidSkene().fit(without), without, certainty=None, words="cards,participants"))
     assert "Nobody stands out, so no participant needs leaving out." in shown.section("annotators").text
+
+
+def test_items_of_known_classes_are_marked_and_not_in_doubt(read):
+    rows = [(f"text {k}", f"P{p}", "spam" if k % 2 else "ham") for p in range(5) for k in range(8)]
+    labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    gold = pd.Series({"text 0": "spam", "text 1": "spam"})  # the first is ham to everybody
+    shown = read(report(DawidSkene().fit(labels, gold=gold), labels, certainty=None, gold=gold))
+    cells = {row[0]: row[1] for row in shown.table("votes")[1:]}
+    assert {name for name, cell in cells.items() if cell.endswith("(known)")} == set(gold.index)
+    assert "1 of the 2 classes that were known is not the one most annotators named." in shown.section("votes").text
+    assert "in doubt" not in shown.root.all("header")[0].text
+    with pytest.raises(InputError, match="Item 'text 9' was not fitted"):
+        report(DawidSkene().fit(labels), labels, certainty=None, gold={"text 9": "ham"})

@@ -386,6 +386,7 @@ def write_folder(
         facts = found.facts  # before the report, which takes over what is computed by then
         names_shown = ("scores", "pictures", "ratings", "napping", "given_groups")
         shown: dict[str, Any] = {name: getattr(beside, name) for name in names_shown}
+        shown["gold"] = evidence.known.get("gold")
         report(found, **shown, warnings=said.warnings, path=folder / REPORT)
         summary = {
             "warnings": said.warnings,

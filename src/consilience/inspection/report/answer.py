@@ -158,6 +158,7 @@ def _doubted(subject: Subject) -> dict[int, str]:
     if current_words().are_of_a_sort or subject.clusters.measure != "probability":
         doubt = doubt | (counts < MAJORITY * votes["n_votes"].to_numpy())
     doubt &= (votes["n_votes"] > 0).to_numpy() & (subject.clusters.codes >= 0)
+    doubt[list(subject.known)] = False
     n_votes = votes["n_votes"].tolist()
     return {place: f"{counts[place]:,} of {n_votes[place]:,}" for place in np.flatnonzero(doubt).tolist()}
 

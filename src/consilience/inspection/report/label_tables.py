@@ -28,8 +28,8 @@ CLASSES = 30  # named in the table of the labels
 MOST_LABELS = 3  # different labels of an item that are listed
 
 
-def given_table(labels: Labels, features: pd.DataFrame | None) -> ReportTable:
-    """Return the table of how many labels there are, of which classes."""
+def given_table(labels: Labels, features: pd.DataFrame | None, n_known: int = 0) -> ReportTable:
+    """Return the table of how many labels there are, of which classes, and of how many items these were known."""
     words = current_words()
     summary = labels.summary()
     rows: list[tuple[str, Any]] = [
@@ -46,6 +46,8 @@ def given_table(labels: Labels, features: pd.DataFrame | None) -> ReportTable:
         rows.append(
             (f"Repeated labels of {words.an_item} by the same {words.annotator}, all counted", f"{n_further:,}")
         )
+    if n_known:
+        rows.append((f"{words.Items} whose class was known (gold)", f"{n_known:,}"))
     if features is not None:
         rows.append(("Features (not used by the model)", f"{features.shape[1]:,}"))
     return ReportTable(

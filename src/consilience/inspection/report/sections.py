@@ -140,7 +140,7 @@ def _profiles(subject: Subject) -> Iterator[Section]:
 
 def _given_section(subject: Subject) -> ReportTable:
     if isinstance(subject.annotations, Labels):
-        return label_tables.given_table(subject.annotations, subject.features)
+        return label_tables.given_table(subject.annotations, subject.features, len(subject.known))
     if isinstance(subject.annotations, Pairs):
         return judge_tables.given_table(subject.annotations, subject.features)
     return item_tables.given_table(subject.annotations, subject.features, subject.napping)

@@ -266,8 +266,8 @@ def _segment_tables(subject: Subject, found: PanelSegments) -> list[ReportTable 
             "A part of the panel is split if its two best parts explain more of its sum of squares than in simulated "
             f"panels, whose members see all {subject.words.items} alike but err as much, and make as many groups. "
             "Levels are such that at most about 5 of 100 panels without segments are split. p counts the panel itself "
-            f"among at most {N_SIMULATIONS} simulated ones, so it is never below {1 / (N_SIMULATIONS + 1):g}; no more are "
-            "simulated once ten explain as much."
+            f"among at most {N_SIMULATIONS} simulated ones, so it is never below {1 / (N_SIMULATIONS + 1):g}; no more "
+            "are simulated once ten explain as much."
         ),
     )
     if found.n_segments < 2:

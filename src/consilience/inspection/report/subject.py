@@ -122,6 +122,8 @@ class Subject(Findings):
         Where each annotator placed the items on a sheet.
     given_groups : tuple of str
         Names of the groups that everybody was given in a hybrid sort.
+    known : tuple of int
+        Places of the items whose class was known before the fit.
     """
 
     scores: pd.DataFrame | None = None
@@ -130,6 +132,7 @@ class Subject(Findings):
     ratings: ItemRatings | None = None
     napping: pd.DataFrame | None = None
     given_groups: tuple[str, ...] = ()
+    known: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, found: Findings, **shown: Any) -> Subject:

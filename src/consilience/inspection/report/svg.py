@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+from functools import cache
 from xml.etree import ElementTree as ET
 
+import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -78,16 +80,17 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
 def _title_points(root: ET.Element, figure: Figure) -> None:
     """Give points the names that `name_points` gave them as titles."""
     height = float(root.get("viewBox", "0 0 0 0").split()[3])
-    drawn = [(element, float(element.get("x", 0)), float(element.get("y", 0))) for element in root.iter("use")]
+    drawn = list(root.iter("use"))
+    at = np.array([(element.get("x", 0), element.get("y", 0)) for element in drawn], dtype=float).reshape(-1, 2)
     for ax in figure.axes:
         for names in (artist for artist in ax.artists if isinstance(artist, PointNames)):
-            places = ax.transData.transform(names.points) * 72 / figure.dpi
-            for text, (x, y) in zip(names.texts, places, strict=True):
-                for element, across, down in drawn:
-                    if abs(across - x) < NEAR and abs(down - (height - y)) < NEAR:
-                        ET.SubElement(element, "title").text = text.get_text()
+            places = ax.transData.transform(names.points) * 72 / figure.dpi * [1, -1] + [0, height]
+            near = (np.abs(at[None] - places[:, None]) < NEAR).all(2)
+            for number, place in np.argwhere(near).tolist():
+                ET.SubElement(drawn[place], "title").text = names.texts[number].get_text()
 
 
+@cache
 def swatch(cluster: int) -> Markup:
     """Draw the marker of a cluster, as in the plots, at the size of a letter."""
     outline = "".join(

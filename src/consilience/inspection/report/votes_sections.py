@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
+from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.names import join_names, name_text
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
@@ -41,9 +43,16 @@ def _sentences(subject: Subject, table: pd.DataFrame) -> list[str]:
     text = f"All labels agree on {unanimous:,} of the {words.n_items(len(voted))} with labels"
     text += f", {several:,} of which have more than one label." if several < len(voted) else "."
     sentences = [text]
-    if table["differs"].any():
-        names = [name_text(name) for name in table.index[table["differs"]][:3]]
-        number_of = int(table["differs"].sum())
+    is_known = np.isin(np.arange(len(table)), subject.known)
+    if n_outvoted := int((table["differs"] & is_known).sum()):
+        other = (
+            f"{n_outvoted:,} of the {len(subject.known):,} classes that were known {'is' if n_outvoted == 1 else 'are'}"
+        )
+        sentences.append(f"{other} not the one most {words.annotators} named.")
+    differs = table["differs"] & ~is_known
+    if differs.any():
+        names = [name_text(name) for name in table.index[differs][:3]]
+        number_of = int(differs.sum())
         more = [f"{number_of - len(names):,} more"] if number_of > len(names) else []
         sentences.append(
             f"The class of {words.n_items(number_of)} is not the one most {words.annotators} named: "
@@ -51,7 +60,7 @@ def _sentences(subject: Subject, table: pd.DataFrame) -> list[str]:
         )
     elif subject.can.counts_votes is False and not subject.clusters.index.equals(_classes(subject)):
         sentences.append(f"The classes found are not those that {words.annotators} name.")
-    else:
+    elif not n_outvoted:
         sentences.append(f"The class of every {words.item} is one of those that most {words.annotators} named.")
     return sentences
 
@@ -76,7 +85,7 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> ReportTable
         rows.append(
             row(
                 name_cell(name),
-                cluster_cell(clusters, code) if code >= 0 else "–",
+                _class_cell(clusters, code, known=place in subject.known) if code >= 0 else "–",
                 f"{subject.votes_for_class[place]:,} of {n_votes:,}" if known and code >= 0 else "–",
                 _votes(place, labels),
                 Cell("yes", tone="flag") if differs else "no" if known else "–",
@@ -117,6 +126,11 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> ReportTable
         more=f"{left:,} more {words.items}, in {FILE}" if left else "",
         download=download(FILE, table.iloc[order].round(4), "item", most=MOST_CSV),
     )
+
+
+def _class_cell(clusters: FoundClusters, code: int, *, known: bool) -> Cell:
+    cell = cluster_cell(clusters, code)
+    return replace(cell, more="(known)") if known else cell
 
 
 def _probabilities(probability: np.ndarray, names: list[str]) -> Cell:
