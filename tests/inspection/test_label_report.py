@@ -16,6 +16,7 @@ from consilience.inspection import report
 from consilience.inspection.report.tables import percent
 from consilience.metrics import krippendorff_alpha
 from consilience.simulation import simulate_ratings
+from tests.inspection.test_first_screen import lists
 
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of the last two items
 CLASSES = ["owl", "cat", "dog", "yak"]
@@ -297,13 +298,15 @@ def test_who_labels_at_random_is_told_by_name(read):
 
 
 def test_items_of_known_classes_are_marked_and_not_in_doubt(read):
-    rows = [(f"text {k}", f"P{p}", "spam" if k % 2 else "ham") for p in range(5) for k in range(8)]
+    rows = [(f"text {k}", f"P{p}", "spam" if k % 2 else "ham") for p in range(9) for k in range(40)]
     labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
     gold = pd.Series({"text 0": "spam", "text 1": "spam"})  # the first is ham to everybody
     shown = read(report(DawidSkene().fit(labels, gold=gold), labels, certainty=None, gold=gold))
     cells = {row[0]: row[1] for row in shown.table("votes")[1:]}
     assert {name for name, cell in cells.items() if cell.endswith("(known)")} == set(gold.index)
     assert "1 of the 2 classes that were known is not the one most annotators named." in shown.section("votes").text
-    assert "in doubt" not in next(iter(shown.root.all("header"))).text
+    about, cards = {name: rest for name, *rest in lists(shown)}["spam"]
+    assert about == "21 items, none in doubt"
+    assert "text 0" in cards.split(", ")
     with pytest.raises(InputError, match="Item 'text 9' was not fitted"):
         report(DawidSkene().fit(labels), labels, certainty=None, gold={"text 9": "ham"})

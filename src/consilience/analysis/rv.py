@@ -163,6 +163,8 @@ class ScalarProducts:
 
     def some(self, chosen: Int[np.ndarray, " chosen"]) -> ScalarProducts:
         """Return those of some annotators."""
+        if np.array_equal(chosen, np.arange(len(self.products))):
+            return self  # without a copy of much memory
         return ScalarProducts(self.products[chosen], self.seen[chosen])
 
     def compromise(self, weights: Float[np.ndarray, " annotators"]) -> Float[np.ndarray, "items items"]:
