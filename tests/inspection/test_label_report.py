@@ -308,5 +308,5 @@ def test_items_of_known_classes_are_marked_and_not_in_doubt(read):
     about, cards = {name: rest for name, *rest in lists(shown)}["spam"]
     assert about == "21 items, none in doubt"
     assert "text 0" in cards.split(", ")
-    with pytest.raises(InputError, match="Item 'text 9' was not fitted"):
-        report(DawidSkene().fit(labels), labels, certainty=None, gold={"text 9": "ham"})
+    with pytest.raises(InputError, match="Item 'text 99' was not fitted"):
+        report(DawidSkene().fit(labels), labels, certainty=None, gold={"text 99": "ham"})
