@@ -47,7 +47,7 @@ def lead(subject: Subject) -> str:
 
 def _in_doubt(subject: Subject) -> str:
     """Say how many items are in doubt of their class; nothing of clusters."""
-    n_doubted = len(_doubted(subject)) if subject.clusters.is_named else 0
+    n_doubted = len(_list_doubted(subject)) if subject.clusters.is_named else 0
     return f", {current_words().n_items(n_doubted)} in doubt" if n_doubted else ""
 
 
@@ -59,7 +59,7 @@ def _trust(subject: Subject) -> str:
     if certainty_sections.beyond_chance(found) < certainty_sections.LITTLE:
         return f"That is little more than by chance: do not rely on single {words.items}, or ask more people."
     if (found.low - found.chance) / (1 - found.chance) >= RELIABLE:
-        if subject.clusters.is_named and len(_doubted(subject)) > MANY_DOUBTED * len(subject.items):
+        if subject.clusters.is_named and len(_list_doubted(subject)) > MANY_DOUBTED * len(subject.items):
             return f"You can rely on the {subject.clusters.nouns} of the others."
         if subject.clusters.is_named or len(set(found.usual_numbers)) == 1:
             return f"You can rely on these {subject.clusters.nouns}."
@@ -124,7 +124,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
 def _of_classes(subject: Subject) -> list[ClusterList]:
     """Return the classes, each with its items, of many with those in doubt, and how many people named it for these."""
     words, votes = current_words(), subject.votes
-    doubted, whole = _doubted(subject), _are_all_listed(subject)
+    doubted, whole = _list_doubted(subject), _are_all_listed(subject)
     order = [] if votes is None else doubtful_first(votes).tolist()
     found = []
     for code, title in enumerate(subject.clusters.titles):
@@ -145,7 +145,7 @@ def _are_all_listed(subject: Subject) -> bool:
     return len(subject.items) <= FEW_ITEMS
 
 
-def _doubted(subject: Subject) -> dict[int, str]:
+def _list_doubted(subject: Subject) -> dict[int, str]:
     """Return the places of the items in doubt of their class, each with how many of its labels name that.
 
     An item is in doubt if its class is improbable or outvoted, or in a sort if less than two thirds put it there.

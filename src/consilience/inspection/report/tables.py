@@ -168,6 +168,8 @@ def download(name: str, frame: pd.DataFrame, index_label: str | None = None, *, 
     Its index becomes the first column if `index_label` is given. No text in it is a formula, see `defused_text`, and
     all text is quoted, so that no other separator splits it.
     """
+    if 2 * frame.size > most:  # a character and a separator for each cell
+        return Download(name, "", len(frame))
     frame = frame if index_label is None else frame.rename_axis(index_label).reset_index(allow_duplicates=True)
     safe = pd.DataFrame({place: defuse_formulas(frame.iloc[:, place]) for place in range(frame.shape[1])})
     head = [defused_text(column) for column in frame.columns]
