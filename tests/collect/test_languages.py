@@ -299,7 +299,7 @@ def test_texts_are_replaced_in_each_language_and_the_rest_folds(admin, visit, sq
     place = f"/admin/studies/{study.id}/texts"
     page = admin.get(place).text
     assert "Nothing is changed." in page
-    assert page.count("<details") == 15
+    assert page.count("<details") == 16
     assert set(re.findall(r'name="text-(\w+)"', page)) == set(TEXTS)
     german = admin.get(f"{place}?language=de").text
     assert "made by a machine and not yet read by a native speaker" in german

@@ -362,7 +362,7 @@ def test_a_study_without_answers(store):
     for call in (lambda: store.groupings(study.id), lambda: store.labels(begun(store, kind="closed").id)):
         with pytest.raises(InputError, match=r"^Nothing was submitted in this study yet\.$"):
             call()
-    with pytest.raises(InputError, match=r"^Only a closed sort gives labels"):
+    with pytest.raises(InputError, match=r"gives no labels, but groupings"):
         store.labels(study.id)
     assert store.export_frame(study.id).empty
 

@@ -91,7 +91,8 @@ def list_all(*, db: str, as_json: bool) -> None:
         say("There are no studies yet; make one with 'consilience study create'.")
     for one in found:
         judged = one["kind"] == "judging"
-        done = f"{one['answers']} answers" if judged else f"{one['submitted'] + one['imported']} sorts"
+        sets = "sets" if one["board"] == "questions" else "sorts"
+        done = f"{one['answers']} answers" if judged else f"{one['submitted'] + one['imported']} {sets}"
         say(f"{one['id']}  {one['status']:6}  {one['kind']:6}  {one['n_items']} cards, {done}  {one['title']}")
 
 
@@ -134,9 +135,11 @@ def set_panel(study_id: str, path: Path, *, db: str) -> None:
 def bring_in(study_id: str, path: Path, *, reading: Mapping[str, Any], db: str) -> None:
     """Take in groupings from a file."""
     with opened_store(db) as store:
+        from consilience.collect.settings.study_kinds import kind_of_answers
+
         study = store.study(study_id)
-        if study.kind == "closed":
-            reading = {"kind": "labels", **reading}
+        if study.has_fixed_groups:
+            reading = {"kind": kind_of_answers(study.kind), **reading}
         annotations, _ = read_noted(path, reading)
         count = store.import_groupings(study_id, annotations)
         log_change(store, study, "brought groupings along")
@@ -187,8 +190,8 @@ def _settings(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         if isinstance(setting, Choice):
             if name in found:
                 found[name] = setting.kept[found[name]]
-            elif kind == "closed":
-                found[name] = setting.closed
+            elif kind in setting.only:
+                found[name] = setting.only[kind]
     return found
 
 
@@ -209,17 +212,21 @@ def _say_study(store: Any, study: Any, *, as_json: bool) -> None:
         say_json({**found, "settings": study.settings.as_json(), "consensus": consensus})
         return
     say(f"{study.id}  {study.title}")
-    say(f"{study.status}, {study.kind} sort of {study.n_items} cards, {study.subset_size} at a time")
+    sets, what = ("sets", "questions ") if study.is_asked else ("sorts", "")
+    say(
+        f"{study.status}, {study.kind}{'' if study.is_asked else ' sort'} of {study.n_items} cards, "
+        f"{study.subset_size} {what}at a time"
+    )
     say(f"join link     {found['join']}  (after the address of the server)")
     if study.status == "draft":
         say(f"to open it    consilience study open {study.id}")
     say(f"participants  {found['participants']} ({found['excluded']} left out)")
-    say(f"sorts         {found['submitted']} submitted, {found['open']} in progress, {found['imported']} imported")
+    say(f"{sets:13} {found['submitted']} submitted, {found['open']} in progress, {found['imported']} imported")
     if consensus is None:
         say("consensus     none yet; it is found while 'consilience serve' runs")
-    elif consensus["kind"] == "groupings":
-        say(f"consensus     {consensus['n_clusters']} clusters from {consensus['n_groupings']} sorts")
+    elif consensus["kind"] == "labels":
+        say(f"consensus     categories of {consensus['n_items_grouped']} cards from {consensus['n_groupings']} {sets}")
     else:
-        say(f"consensus     categories of {consensus['n_items_grouped']} cards from {consensus['n_groupings']} sorts")
+        say(f"consensus     {consensus['n_clusters']} clusters from {consensus['n_groupings']} {sets}")
     if consensus is not None and consensus["advice"] is not None:
         say(f"advice        {'stop' if consensus['advice']['stop'] else 'go on'}: {consensus['advice']['reason']}")

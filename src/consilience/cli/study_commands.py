@@ -87,8 +87,9 @@ def _option(name: str, kind: kinds.Setting, default: Any) -> Callable[[Any], Any
         case kinds.Choice():
             more = {"type": click.Choice(list(kind.words))}
             default = next((word for word, kept in kind.kept.items() if kept == default), None)
-            if kind.closed and default is not None:
-                unset, default = f"{default}; {kind.closed} in a closed sort", None
+            if kind.only and default is not None:
+                others = ", ".join(f"{value} where --kind is {of}" for of, value in kind.only.items())
+                unset, default = f"{default}; {others}", None
         case kinds.Names():
             more = {"multiple": True, "metavar": "NAME"}
             about = f"{about.removesuffix('.')}; repeat for each."
@@ -108,6 +109,7 @@ def _option(name: str, kind: kinds.Setting, default: Any) -> Callable[[Any], Any
         "consilience study create --images digits --title Digits --size 36 --per-participant 3 --board sheet",
         "consilience study create cards.csv --title Menu --kind closed --category Starters --category Mains",
         "consilience study create cards.csv --title Fruit --practice first.csv --admission test.csv --pass-mark 0.8",
+        "consilience study create cards.csv --title Tone --kind labels --category Kind --category Rude",
     ),
 )
 @click.argument("cards", type=FILE, required=False)
@@ -319,7 +321,7 @@ def unpack(file: Path, as_json: bool, db: str) -> None:
 def import_(study_id: str, annotations: Path, reading: dict[str, Any], db: str) -> None:
     """Take the groupings of ANNOTATIONS, in any format that 'fit' reads, into STUDY; its items must be cards of it.
 
-    A closed sort takes labels: give --kind labels for a wide table.
+    A closed sort and a study of labels take labels: give --kind labels for a wide table. A study of pairs takes pairs.
     """
     from consilience.cli.studies import bring_in as run
 
@@ -339,7 +341,7 @@ def import_(study_id: str, annotations: Path, reading: dict[str, Any], db: str) 
 @click.option(
     "--table",
     type=click.Choice(["sorts", "participants", "answers", "moves", "log"]),
-    help="A row for each card presented, each person, each answer of a judge, or each card moved.  "
+    help="A row for each card presented, each person, each answer to a question, or each card moved.  "
     "[default: sorts, or answers]",
 )
 @click.option("--no-identifiers", is_flag=True, help="Leave out names and stored parameters of people.")
@@ -351,9 +353,10 @@ def export(study_id: str, out: Path, table: str | None, no_identifiers: bool, db
     assigned, started, submitted, seconds (from the first change to the submission), preview, excluded, text, and one
     for each stored parameter. 'consilience fit' reads it. That of participants tells when they came and consented, how
     they did in practice and admission, how they ended and which code they were shown, how many seconds each sort took,
-    and what they answered to questions. Of a judging study, the table of answers has the
-    columns question, annotator, answer, item_1 to item_4, odd, cluster, odd_cluster, place, shown, asked, answered,
-    seconds, preview and excluded.
+    and what they answered to questions. Where people are asked for labels or about pairs, the table of answers has the
+    columns item, annotator and label, or item_a, item_b, annotator and same, and set, place, source, answered, seconds,
+    preview and excluded. Of a judging study, it has the columns question, annotator, answer, item_1 to item_4, odd,
+    cluster, odd_cluster, place, shown, asked, answered, seconds, preview and excluded.
     """
     from consilience.cli.studies import export as run
 

@@ -117,6 +117,8 @@ OF_SERVER = (
 )
 
 
+OF_QUESTIONS = ("annotator", "set", "place", "source", "answered", "preview", "excluded")
+CLASSES_OF_SERVER = "labels_categories"
 UNCOUNTED = ("practice", "admission", "gold", "repeat")  # sources that the server leaves out of its results
 
 
@@ -126,9 +128,7 @@ def own_server(table: Table, request: ReadingRequest, name: str) -> Export:
     A closed sort is read as labels, with all categories of the study.
     """
     table, uncounted = _counted_by_server(table)
-    frame = table.frame
-    if table.is_text:
-        frame = frame.apply(lambda column: column.map(lambda cell: APOSTROPHE.sub("", cell, count=1) if cell else cell))
+    frame = _without_apostrophes(table)
     given = {kind: f"{kind}_categories" for kind in ("closed", "hybrid") if f"{kind}_categories" in frame}
     notes: tuple[str, ...] = ()
     categories: list[str] = []
@@ -144,6 +144,28 @@ def own_server(table: Table, request: ReadingRequest, name: str) -> Export:
     nouns = {"item": "card", "annotator": "participant"}
     of_hybrid = tuple(map(str, categories)) if notes else ()
     return Export(tool, replace(table, frame=frame), request, nouns, (*notes, *uncounted), of_hybrid)
+
+
+def own_questions(table: Table, request: ReadingRequest, name: str) -> Export:
+    """Read labels, or judgements of pairs, that our server collected: without what does not count."""
+    table, uncounted = _counted_by_server(table)
+    frame = _without_apostrophes(table)
+    kind = "labels" if CLASSES_OF_SERVER in frame else "pairs"
+    if kind == "labels" and request.kind in (None, "labels") and not request.columns and len(frame):
+        classes = tuple(json.loads(str(frame[CLASSES_OF_SERVER].iloc[0])))
+        request = replace(request, kind="labels", columns={"label": "label"}, classes=classes)
+    frame = frame.drop(columns=CLASSES_OF_SERVER, errors="ignore")
+    nouns = {"item": "card", "annotator": "participant"}
+    return Export(f"{kind} of this package's server", replace(table, frame=frame), request, nouns, uncounted)
+
+
+def _without_apostrophes(table: Table) -> pd.DataFrame:
+    """Return a table without what our server puts before text that a spreadsheet would run."""
+    if not table.is_text:
+        return table.frame
+    return table.frame.apply(
+        lambda column: column.map(lambda cell: APOSTROPHE.sub("", cell, count=1) if cell else cell)
+    )
 
 
 def _counted_by_server(table: Table) -> tuple[Table, tuple[str, ...]]:
@@ -172,6 +194,7 @@ EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, ReadingRequest,
     ),
     (lambda columns: bool({"_unit_id", "X_unit_id"} & columns), appen),
     (has_columns(*OF_SERVER), own_server),
+    (has_columns(*OF_QUESTIONS), own_questions),
     (has_columns("annotation_id", "annotator", "id"), label_studio_table),
     (lambda columns: {"identifier1", "identifier2", "judgment"} <= {c.casefold() for c in columns}, usage_judgements),
     (has_columns("ID", "Text", "BG Color", "Area"), mural),

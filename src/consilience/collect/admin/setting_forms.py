@@ -9,8 +9,10 @@ from typing import Any
 
 from consilience.collect.forms import lines_of, parameters_of, text_of, whole_of
 from consilience.collect.settings.kinds import Choice, Names, Number, Setting, Whole
-from consilience.collect.settings.model import CLOSED, OF_SORTS, OPEN, Study, StudySettings
+from consilience.collect.settings.model import OF_SORTS, OPEN, Study, StudySettings
 from consilience.collect.settings.problems import Problems
+from consilience.collect.settings.question_checks import OF_GROUPS
+from consilience.collect.settings.study_kinds import ASKED, PAIRS, board_of_kind
 from consilience.errors import InputError
 
 NUMBER = re.compile(r"\d{0,3}(\.\d{1,6})?")
@@ -68,16 +70,19 @@ def settings_of(
         with problems.at(name):
             values[name] = value_in(form, name, one, USUAL[name])
     kind, board = values.pop("kind"), values.pop("board")
-    if kind == CLOSED:
-        values |= {name: one.closed for name, one in OF_SORTS.items() if isinstance(one, Choice) and one.closed}
-    if kind == OPEN:
+    values |= {name: one.only[kind] for name, one in OF_SORTS.items() if isinstance(one, Choice) and kind in one.only}
+    if kind in (OPEN, PAIRS):
         values |= {"categories": (), "descriptions": ()}
-    return kind, board, replace(earlier or StudySettings(), **values)
+    if kind in ASKED:
+        values |= {name: USUAL[name] for name in OF_GROUPS}
+    return kind, board_of_kind(kind, board), replace(earlier or StudySettings(), **values)
 
 
 def fields_of(study: Study | None = None) -> dict[str, Any]:
     """Return what the fields of the form hold for a study, or for a new one."""
     values = USUAL if study is None else vars(study) | vars(study.settings)
+    if study is not None and study.is_asked:
+        values = values | {"board": USUAL["board"]}  # as long as people are asked, there is none
     shown = {name: shown_value(kind, values[name]) for name, kind in OF_SORTS.items()}
     return shown | {"title": "" if study is None else study.title, "items": ""}
 

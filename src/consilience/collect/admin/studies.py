@@ -25,9 +25,10 @@ from consilience.collect.results.exporting import export_study
 from consilience.collect.results.progress import next_step_of, progress_of
 from consilience.collect.serving import link_to, page, see, served_by, tag_answer
 from consilience.collect.settings.checks import checked_settings, checked_title
-from consilience.collect.settings.model import CLOSED, JUDGING, OF_SORTS, Item, Picture, Study
+from consilience.collect.settings.model import JUDGING, OF_SORTS, Item, Picture, Study
 from consilience.collect.settings.problems import Problems
 from consilience.collect.settings.study_checks import checked_study
+from consilience.collect.settings.study_kinds import kind_of_answers
 from consilience.collect.store import Store
 from consilience.errors import InputError
 
@@ -140,7 +141,8 @@ def _study_page(
 def _context_of_sorts(store: Store, study: Study) -> dict[str, Any]:
     progress = progress_of(store, study)
     previewed = any(one.preview for one in store.participants(study.id))
-    return {"progress": progress, "next_step": next_step_of(study, progress, previewed=previewed)}
+    answers = kind_of_answers(study.kind)
+    return {"progress": progress, "answers": answers, "next_step": next_step_of(study, progress, previewed=previewed)}
 
 
 @router.get("/admin/studies/{study}/progress")
@@ -207,7 +209,7 @@ def _import_study(request: Request, study: Study, form: FormData) -> int:
         warnings.simplefilter("ignore")  # the importer's notes are for the command line
         path = Path(folder) / "groupings.csv"
         path.write_text(cards.decode_text(files[0][1]), encoding="utf-8")
-        read = read_annotations(path, kind="labels" if study.kind == CLOSED else "groupings")
+        read = read_annotations(path, kind=kind_of_answers(study.kind))
     return served_by(request).store.import_groupings(study.id, read)
 
 

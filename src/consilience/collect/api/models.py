@@ -109,7 +109,7 @@ class NewStudy(Strict):
 
     title: str = Field(min_length=1, max_length=checks.LONGEST_TITLE)
     items: list[NewItem] = Field(min_length=2, max_length=model.MOST_ITEMS)
-    kind: Literal["open", "closed", "hybrid"] = "open"
+    kind: Literal["open", "closed", "hybrid", "labels", "pairs"] = "open"
     board: Literal["piles", "sheet"] = "piles"
     settings: Settings = Field(default_factory=Settings)
 
@@ -125,7 +125,7 @@ class Study(BaseModel):
 
     id: str
     title: str
-    kind: Literal["open", "closed", "hybrid", "judging"]
+    kind: Literal["open", "closed", "hybrid", "labels", "pairs", "judging"]
     board: Literal["piles", "sheet", "questions"]
     status: Literal["draft", "open", "closed"]
     n_items: int
@@ -201,6 +201,9 @@ class Subset(BaseModel):
     assignment: int
     items: list[Item] = Field(description="In the order in which they are presented.")
     source: str = Field(description="Why these: a strategy, all, repeat, or dry: at random, since none was prepared.")
+    pairs: list[list[str]] | None = Field(
+        default=None, description="Where people are asked about pairs, the names of both items of each; else null."
+    )
 
 
 class Chance(BaseModel):
@@ -241,9 +244,17 @@ class Group(Strict):
     """Items that belong together."""
 
     name: str = Field(
-        default="", max_length=checks.LONGEST_NAME, description="In a closed sort, one of its categories."
+        default="",
+        max_length=checks.LONGEST_NAME,
+        description="In a closed sort one of its categories, in a study of labels one of its classes; of pairs same or "
+        "different.",
     )
-    items: list[Name] = Field(min_length=1, max_length=model.MOST_ITEMS, description="Names of items.")
+    items: list[Name] = Field(default=[], max_length=model.MOST_ITEMS, description="Names of items.")
+    pairs: list[Annotated[list[Name], Field(min_length=2, max_length=2)]] = Field(
+        default=[],
+        max_length=model.MOST_ITEMS,
+        description="Where people are asked about pairs, in place of items: the names of both items of each.",
+    )
 
 
 class Grouping(Strict):

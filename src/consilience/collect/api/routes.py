@@ -18,6 +18,7 @@ from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.results import exporting
 from consilience.collect.serving import link_to, served_by
 from consilience.collect.settings import model
+from consilience.collect.settings.study_kinds import PAIRS, UNSURE, cards_of, number_pair
 from consilience.collect.store import Store
 from consilience.collect.store.board_state import Group
 from consilience.errors import InputError
@@ -156,8 +157,11 @@ def next_subset(store: Open, study: StudyPath, participant: ParticipantPath) -> 
     given = store.assignment_for(participant, np.random.default_rng())
     if given is None:
         return models.NextSubset(subset=None)
-    shown = [_item(item) for item in store.cards(given).values()]
-    return models.NextSubset(subset=models.Subset(assignment=given.id, items=shown, source=given.source))
+    cards = store.cards(given)
+    shown = [_item(item) for item in cards.values()]
+    pairs = [[cards[card].name for card in cards_of(number)] for number in given.items]
+    asked = {"pairs": pairs} if store.study(study).kind == PAIRS else {}
+    return models.NextSubset(subset=models.Subset(assignment=given.id, items=shown, source=given.source, **asked))
 
 
 @router.put(
@@ -173,7 +177,11 @@ def send_grouping(
     if given.study != study:
         raise NotFoundError("There is no such assignment.")
     items = [*store.items(study), *store.cards(given).values()]
-    groups = _groups(store.study(study), items, sent)
+    found = store.study(study)
+    groups = _groups(found, items, sent)
+    if found.is_asked:
+        said = {number for group in groups for number in group.items}
+        groups.append(Group(UNSURE, "", tuple(number for number in given.items if number not in said)))
     done = store.submit_groups(assignment, given.participant, f"api-{uuid4()}", groups)
     if done.submitted is None:
         raise NotOpenError("This subset cannot be submitted.")
@@ -183,24 +191,31 @@ def send_grouping(
 def _groups(study: model.Study, items: list[model.Item], sent: models.Grouping) -> list[Group]:
     """Return the groups that were sent, as a board has them."""
     numbers = {item.name: item.number for item in items}
-    category = {name: f"c{number}" for number, name in enumerate(study.settings.categories, 1)}
+    category = {name: f"c{number}" for number, name in enumerate(study.classes, 1)}
     _require_once(sent)
     groups = []
     for place, group in enumerate(sent.groups, 1):
-        unknown = next((name for name in group.items if name not in numbers), None)
+        if bool(group.pairs) == bool(group.items) or bool(group.pairs) != (study.kind == PAIRS):
+            raise InputError("A group must have 'items', or 'pairs' in a study that asks about pairs.")
+        unknown = next((name for name in _names_in(group) if name not in numbers), None)
         if unknown is not None:
             raise InputError(f"There is no item {unknown!r} in this study.")
         key = category.get(group.name, f"g{place}")
-        if key.startswith("g") and study.kind == model.CLOSED:
+        if key.startswith("g") and study.has_fixed_groups:
             raise InputError(f"There is no category {group.name!r} in this study.")
-        groups.append(Group(key, group.name, tuple(numbers[name] for name in group.items)))
+        pairs = [number_pair(numbers[one], numbers[other]) for one, other in group.pairs]
+        groups.append(Group(key, group.name, tuple(pairs or [numbers[name] for name in group.items])))
     return groups
 
 
+def _names_in(group: models.Group) -> list[str]:
+    return [*group.items, *(name for pair in group.pairs for name in pair)]
+
+
 def _require_once(sent: models.Grouping) -> None:
-    seen: set[str] = set()
+    seen: set[Any] = set()
     for group in sent.groups:
-        for name in group.items:
+        for name in (*group.items, *(tuple(sorted(pair)) for pair in group.pairs)):
             if name in seen:
                 raise InputError(f"The item {name!r} is sent twice.")
             seen.add(name)
@@ -245,7 +260,7 @@ def export(
     format: Annotated[Format, Query()] = "csv",
     table: Annotated[
         Literal["sorts", "participants", "answers", "moves", "log"] | None,
-        Query(description="By default sorts, or the answers of a judging study."),
+        Query(description="By default sorts, or answers where people are asked questions."),
     ] = None,
     identifiers: Annotated[bool, Query(description="Whether names and stored parameters are in it.")] = True,
 ) -> Response:

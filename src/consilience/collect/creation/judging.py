@@ -8,7 +8,7 @@ from typing import Any
 
 from consilience.collect.creation import cards
 from consilience.collect.errors import NotOpenError
-from consilience.collect.settings.model import CLOSED, JUDGING, Item, Picture, Study, StudySettings
+from consilience.collect.settings.model import JUDGING, Item, Picture, Study, StudySettings
 from consilience.collect.settings.panel import Panel
 from consilience.collect.store import Store
 from consilience.collect.store.judging import USUAL_ANSWERS, USUAL_EACH, Cluster, usual_number
@@ -132,7 +132,7 @@ def _consensus_of(store: Store, study: Study) -> list[Cluster]:
         raise NotOpenError(
             "There is no consensus yet. The server finds it within seconds after somebody handed in a sort."
         )
-    if study.kind == CLOSED:
+    if study.gives_labels:
         members = [
             (name, tuple(place for place, label in enumerate(found["labels"]) if label == number))
             for number, name in enumerate(found["categories"])

@@ -60,11 +60,34 @@ def make_panel(store: Store) -> Study:
     return store.create_study("Food: with a panel", FOOD, settings=settings)
 
 
+def make_labels(store: Store) -> Study:
+    """Make a study in which people are asked for labels, with cards whose label is known mixed in."""
+    known = {"Fruit": ["plum", "grape"], "Vegetable": ["leek", "cabbage"], "Neither": ["paper", "soap"]}
+    settings = StudySettings(
+        categories=("Fruit", "Vegetable", "Neither"),
+        per_participant=2,
+        training=Training(gold=(RightSort.of_groups(known),), gold_share=0.25),
+    )
+    return store.create_study("Food: fruit or vegetable?", FOOD, kind="labels", settings=settings)
+
+
+def make_pairs(store: Store) -> Study:
+    """Make a study in which people are asked about pairs."""
+    settings = StudySettings(
+        instructions="**Same**: you would look for both on the same shelf of a shop.",
+        per_participant=2,
+        stop_rule="none",
+    )
+    return store.create_study("Food: the same shelf?", FOOD, kind="pairs", settings=settings)
+
+
 Make = Callable[[Store], Study]
 TEMPLATES: Mapping[str, tuple[str, Make]] = MappingProxyType(
     {
         "words": ("Open sort of words", make_words),
         "closed": ("Closed sort", make_closed),
+        "labels": ("Labels, one card at a time", make_labels),
+        "pairs": ("Same or different, two cards at a time", make_pairs),
         "pictures": ("Pictures, some for each person", make_pictures),
         "panel": ("Panel, with consent, practice and a code", make_panel),
     }

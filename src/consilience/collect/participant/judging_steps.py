@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import Response
 
 from consilience.collect.participant import pages
+from consilience.collect.participant.assignments import card_of
 from consilience.collect.participant.panel_steps import closed_page
-from consilience.collect.participant.sorting_steps import card_of
 from consilience.collect.participant.visit import Visit
 from consilience.collect.store.judging import Asked
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from consilience.collect.instructions import as_html
 from consilience.collect.participant import pages, questioning
 from consilience.collect.participant.visit import Visit, not_open
-from consilience.collect.settings.model import JUDGING
+from consilience.collect.settings.model import QUESTIONS
 from consilience.collect.settings.panel import Question
 
 
@@ -39,7 +39,7 @@ def closed_page(visit: Visit) -> Response | None:
     """Return why a participant cannot begin, with the code for this; None if they can."""
     if not visit.takes_part:
         return visit.message(not_open(visit.study), ending="closed")
-    left = "nothing_left_to_judge" if visit.study.kind == JUDGING else "nothing_left"
+    left = "nothing_left_to_judge" if visit.study.board == QUESTIONS else "nothing_left"
     return visit.message(left, ending="closed") if visit.nothing_left else None
 
 

@@ -70,6 +70,8 @@ def _sentence(request: Request, refused: RefusedError, error: Exception | None, 
 
 def say_error(error: Exception, wording: Wording, study: Study) -> str:
     """Return what is wrong with a board, as a participant reads it."""
+    if isinstance(error, UnsortedError) and study.is_asked:
+        return wording.fill("unanswered_text", count=error.count)
     if isinstance(error, UnsortedError):
         key = "sort_all_text" if study.settings.all_sorted == "required" else "still_unsorted_text"
         return wording.fill(key, count=error.count)

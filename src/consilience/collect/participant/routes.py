@@ -159,7 +159,8 @@ def begin(request: Request, participant: Known) -> Response:
         return see("/sort")
     given = store.assignment_for(participant, np.random.default_rng())
     if given is None and not store.turned_away(participant.id) and not store.assignments_of(participant.id):
-        return visit.message("nothing_left" if visit.study.status == "open" else not_open(visit.study), ending="closed")
+        left = "nothing_left_to_judge" if visit.study.is_asked else "nothing_left"
+        return visit.message(left if visit.study.status == "open" else not_open(visit.study), ending="closed")
     return see("/sort")
 
 

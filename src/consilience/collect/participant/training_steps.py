@@ -7,10 +7,11 @@ from typing import Any
 from fastapi import Response
 
 from consilience.collect.participant import pages
+from consilience.collect.participant.assignments import card_of, show_assignment
 from consilience.collect.participant.feedback import feedback_of
-from consilience.collect.participant.sorting_steps import board_of, card_of
 from consilience.collect.participant.visit import Visit
-from consilience.collect.settings.model import CLOSED, Assignment
+from consilience.collect.settings.model import Assignment
+from consilience.collect.settings.study_kinds import cards_of
 from consilience.collect.settings.training import ADMISSION, PRACTICE
 from consilience.collect.store.standing import REFUSED, Standing, Trial
 
@@ -24,7 +25,7 @@ class Practice:
             return None
         current = _current(visit, PRACTICE)
         if current is not None:
-            return visit.render("board", board_of(visit, current))
+            return show_assignment(visit, current)
         unseen = next((one for one in _trials(visit, PRACTICE) if one.score is not None and not one.seen), None)
         if unseen is not None:
             return visit.render("feedback", _feedback(visit, unseen))
@@ -42,10 +43,11 @@ class Admission:
             return None
         current = _current(visit, ADMISSION)
         if current is not None:
-            return visit.render("board", board_of(visit, current))
+            return show_assignment(visit, current)
         standing = _standing(visit)
         if standing.state == REFUSED:
-            return visit.message("not_admitted", ending="not_admitted", gave_something=True)
+            refused = "not_admitted_asked" if visit.study.is_asked else "not_admitted"
+            return visit.message(refused, ending="not_admitted", gave_something=True)
         if standing.state != ADMISSION or not _may_begin(visit):
             return None
         training = visit.study.settings.training
@@ -95,19 +97,19 @@ def _feedback(visit: Visit, trial: Trial) -> dict[str, Any]:
     page = pages.page_context(study, **visit.page)
     label = {card.number: pages.label_of(card, place, page["t"]) for place, card in enumerate(shown.values(), 1)}
     answer = visit.store.assignment(trial.assignment).answer or ()
-    groups = feedback_of(trial.right, answer, closed=study.kind == CLOSED)
+    closed = study.has_fixed_groups
+    groups = feedback_of(trial.right, answer, closed=closed)
     rows: list[dict[str, Any]] = [
         {
             "name": group.name,
             "cards": [
                 {
-                    "card": shown[one.card],
-                    "label": label[one.card],
+                    "shown": [(shown[card], label[card]) for card in cards_of(one.card)],
                     "right": one.right,
                     "given": one.given,
                     "unsorted": not any(one.card in group["items"] for group in answer),
-                    "missed": [label[number] for number in one.missed],
-                    "intruders": [label[number] for number in one.intruders],
+                    "missed": [] if closed else [label[number] for number in one.missed],
+                    "intruders": [] if closed else [label[number] for number in one.intruders],
                 }
                 for one in group.cards
             ],
@@ -120,6 +122,6 @@ def _feedback(visit: Visit, trial: Trial) -> dict[str, Any]:
         "assignment": trial.assignment,
         "groups": rows,
         "n_right": n_right,
-        "n_cards": len(shown),
-        "closed": study.kind == CLOSED,
+        "n_cards": len(trial.right),
+        "closed": closed,
     }

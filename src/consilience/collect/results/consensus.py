@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 
-from consilience.active import ActiveSession
+from consilience.active import ActiveSession, LabelSession
 from consilience.active.session import FLOORS
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.group_names import AT_LEAST, cluster_names
@@ -26,6 +27,7 @@ from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
 
 TARGET = FLOORS["reliability"]  # at which `should_stop` advises to stop
+WRONG = 0.05  # share of the items whose class may be wrong, of which a forecast tells how many labels it takes
 MOST_ROUNDS = 200  # that a summary keeps
 MOST_NAMES = 5  # of a cluster
 
@@ -72,7 +74,7 @@ def of_session(
     """
     fusion = session.consensus()
     labels = fusion.labels_
-    found = _counts("groupings", study, rows) | {
+    found = count_answers("groupings", study, rows) | {
         "n_items_grouped": int((labels >= 0).sum()),
         "n_clusters": len(np.unique(labels[labels >= 0])),
         "labels": [int(label) for label in labels],
@@ -110,7 +112,7 @@ def advice(session: ActiveSession) -> dict[str, Any]:
 
 
 def of_labels(labels: Labels, study: Study, rows: Sequence[Submitted]) -> dict[str, Any]:
-    """Estimate the category of each item of a closed sort.
+    """Estimate the category of each item of a closed sort, or of a study of labels.
 
     Returns
     -------
@@ -118,29 +120,58 @@ def of_labels(labels: Labels, study: Study, rows: Sequence[Submitted]) -> dict[s
         JSON values: ``kind`` "labels"; ``n_groupings``, ``n_annotators``, ``n_items``, ``n_items_grouped``,
         ``sources`` as in `of_session`; ``categories``; ``labels``, the number of the category of each item, -1 for
         items without labels; ``probabilities``, of that category; ``counts``, how often each item was given each
-        category; ``advice`` is None.
+        category; ``n_answers``, the number of labels; ``advice``, where people are asked for labels and there is a stop
+        rule, whether to ask for more, else None.
     """
     given = np.diff(labels.indptr) > 0
-    model = DawidSkene().fit(labels.restrict(items=labels.items[given]))
-    place = labels.classes.get_indexer(pd.Index(model.classes_))
-    responsibilities = np.zeros((labels.n_items, len(labels.classes)))
-    responsibilities[np.ix_(given, place)] = model.responsibilities_
+    responsibilities = class_probabilities(labels)
     counts = np.zeros(responsibilities.shape, dtype=int)
     np.add.at(counts, (labels.item, labels.label), 1)
     best = np.where(given, responsibilities.argmax(1), -1)
-    return _counts("labels", study, rows) | {
+    return count_answers("labels", study, rows) | {
         "n_items_grouped": int(given.sum()),
-        "categories": list(study.settings.categories),
+        "n_answers": labels.n_rows,
+        "categories": list(study.classes),
         "labels": [int(label) for label in best],
         "probabilities": [
             round(float(row.max()), 6) if known else None for row, known in zip(responsibilities, given, strict=True)
         ],
         "counts": counts.tolist(),
-        "advice": None,
+        "advice": advice_on_labels(labels) if study.is_asked and study.settings.stop_rule != "none" else None,
     }
 
 
-def _counts(kind: str, study: Study, rows: Sequence[Submitted]) -> dict[str, Any]:
+def class_probabilities(labels: Labels) -> Float[np.ndarray, "items classes"]:
+    """Return the probability of each class of `labels`, by the model of Dawid and Skene; 0 for items without labels."""
+    given = np.diff(labels.indptr) > 0
+    found = np.zeros((labels.n_items, len(labels.classes)))
+    if given.any():
+        model = DawidSkene().fit(labels.restrict(items=labels.items[given]))
+        found[np.ix_(given, labels.classes.get_indexer(pd.Index(model.classes_)))] = model.responsibilities_
+    return found
+
+
+def advice_on_labels(labels: Labels) -> dict[str, Any] | None:
+    """Say whether more labels would hardly change the classes, as `LabelSession.should_stop` does.
+
+    Returns
+    -------
+    dict or None
+        As of `advice`; ``more`` is the number of labels that are missing until an expected `WRONG` of the items have a
+        wrong class, None if that is reached or cannot be told. None if there are no labels.
+    """
+    if not labels.n_rows:
+        return None
+    session = LabelSession(labels.items, classes=labels.classes, random_state=0).tell(labels)
+    decision = session.should_stop()
+    more = None
+    if not decision.stop:
+        needed = session.labels_needed(WRONG).labels
+        more = max(0, int(needed) - labels.n_rows) if np.isfinite(needed) else None
+    return {"stop": decision.stop, "reason": decision.reason, "reliability": None, "more": more, "target": WRONG}
+
+
+def count_answers(kind: str, study: Study, rows: Sequence[Submitted]) -> dict[str, Any]:
     return {
         "kind": kind,
         "answers": fingerprint(rows),

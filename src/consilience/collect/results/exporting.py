@@ -11,14 +11,16 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from consilience.annotations import Groupings, Labels
+from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.formats import FORMATS
 from consilience.collect.results.consensus import fusion_of
+from consilience.collect.results.pairs import model_of_pairs
 from consilience.collect.settings.cleaning import FORMULAS
-from consilience.collect.settings.model import CLOSED, HYBRID, JUDGING, Item, Study
+from consilience.collect.settings.model import HYBRID, JUDGING, Item, Study
+from consilience.collect.settings.study_kinds import PAIRS
 from consilience.collect.store import Store, Submitted
 from consilience.collect.store.people_table import seconds_between
-from consilience.collect.store.results import groupings_of, labels_of
+from consilience.collect.store.results import groupings_of, labels_of, pairs_of
 from consilience.consensus import DawidSkene
 from consilience.errors import InputError, MissingDependencyError
 
@@ -46,31 +48,31 @@ def export_study(
     Raises InputError: there is no such format or table, or nothing was submitted yet that a report could be about.
 
     table : {"sorts", "participants", "answers", "moves", "log"}, optional; a row for each card that was presented, for
-        each person, for each answer in a judging study, for each card of each move, if the study says that there is
-        such a table, or for each change that an account made. By default sorts, or the answers of a judging study.
+        each person, for each answer where people are asked questions, for each card of each move, if the study says
+        that there is such a table, or for each change that an account made. By default sorts, or answers.
     identifiers : whether names and stored parameters of people, and names of accounts, are in the table.
     """
     if kind not in MIMES:
         raise InputError(f"The format must be one of {', '.join(MIMES)}.")
-    judged = study.kind == JUDGING
-    table = table or ("answers" if judged else "sorts")
+    asked, reports = study.is_asked or study.kind == JUDGING, kind == REPORT and study.kind != JUDGING
+    table = table or ("answers" if asked and not reports else "sorts")
     if table not in TABLES:
         raise InputError(f"The table must be one of {', '.join(TABLES)}.")
     if table == "moves" and not study.settings.moves:
         raise InputError("This study has no table of moves; the setting 'moves' makes one.")
-    if table == ("sorts" if judged else "answers"):
-        raise InputError(
-            f"People {'answer questions' if judged else 'sort'} in this study; it has no table of {table}."
-        )
+    if table == ("sorts" if asked else "answers") and not (reports and table == "sorts"):
+        raise InputError(f"People {'answer questions' if asked else 'sort'} in this study; it has no table of {table}.")
     if kind == REPORT and table != "sorts":
         raise InputError(f"The report is about sorts; the table of {table} can be had as {', '.join(FORMATS)}.")
     if kind == REPORT:
         data = _report(store, study, identifiers)
     else:
-        of_people = (store.export_frame, store.participants_frame, store.answers_frame, store.moves_frame)
+        answers = store.asked_frame if study.is_asked else store.answers_frame
+        of_people = (store.export_frame, store.participants_frame, answers, store.moves_frame)
         frame_of = dict(zip(TABLES, (*of_people, store.log_frame), strict=True))[table]
         data = encode_table(frame_of(study.id, identifiers=identifiers), kind)
-    return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{table}'}.{kind}")
+    what = study.kind if study.is_asked and table == "answers" else table
+    return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{what}'}.{kind}")
 
 
 def encode_table(frame: pd.DataFrame, kind: str) -> bytes:
@@ -122,10 +124,13 @@ def seconds_of(rows: Sequence[Submitted], annotators: pd.Index) -> pd.Series:
     return found.astype(float).reindex(annotators)
 
 
-def fit_study(study: Study, rows: Sequence[Submitted], items: Sequence[Item]) -> tuple[Any, Groupings | Labels]:
+def fit_study(study: Study, rows: Sequence[Submitted], items: Sequence[Item]) -> tuple[Any, Groupings | Labels | Pairs]:
     """Return the model of the study's kind, fitted to answers, and these by the texts of their cards."""
     names = card_names(items)
-    if study.kind == CLOSED:
+    if study.kind == PAIRS:
+        pairs = pairs_of(rows, names)
+        return model_of_pairs(study).fit(pairs), pairs
+    if study.gives_labels:
         labels = labels_of(study, rows, names)
         return DawidSkene().fit(labels), labels
     groupings = groupings_of(rows, names)

@@ -30,7 +30,8 @@ class Flag:
     """One reason to look at what somebody did.
 
     annotator : what results call the participant.
-    kind : {"fast", "one pile", "all alone", "left over", "random", "copy", "inconsistent", "unfinished"}
+    kind : {"fast", "one pile", "all alone", "left over", "random", "copy", "inconsistent", "unfinished"} of sorts;
+        {"fast", "unsure", "gold", "weak", "unfinished"} of answers to questions
     sentence : the evidence.
     """
 
@@ -66,12 +67,12 @@ def flags_of(
     sorts = [one for one in shown if one.source != "repeat"]
     labels = np.array([labels_of(one, n_items) for one in sorts], dtype=int).reshape(len(sorts), n_items)
     found = [
-        *_fast(sorts),
+        *flag_fast(sorts),
         *_shapes(sorts, kind),
         *([] if kind == CLOSED else _flag_random(rows, n_items)),
         *_copies(sorts, labels),
         *_inconsistent(shown, n_items),
-        *_flag_unfinished(shown, assignments),
+        *flag_unfinished(shown, assignments),
     ]
     order = {person: place for place, person in enumerate(dict.fromkeys(one.participant for one in shown))}
     return sorted(found, key=lambda one: order.get(one.participant, len(order)))
@@ -89,7 +90,8 @@ def _flag(row: Submitted, kind: str, sentence: str) -> Flag:
     return Flag(row.participant, row.annotator, kind, sentence)
 
 
-def _fast(sorts: Sequence[Submitted]) -> list[Flag]:
+def flag_fast(sorts: Sequence[Submitted]) -> list[Flag]:
+    """Return the flags of those who are much faster than the others."""
     timed = [one for one in sorts if one.started is not None and one.source != "imported" and one.items]
     seconds = np.array([_seconds(one) for one in timed])
     if len({one.participant for one in timed}) <= FEWEST_PEOPLE:
@@ -280,7 +282,8 @@ def _inconsistent(shown: Sequence[Submitted], n_items: int) -> list[Flag]:
     return found
 
 
-def _flag_unfinished(shown: Sequence[Submitted], assignments: Iterable[Assignment]) -> list[Flag]:
+def flag_unfinished(shown: Sequence[Submitted], assignments: Iterable[Assignment]) -> list[Flag]:
+    """Return the flags of those who left what they were given."""
     done = {one.participant for one in shown}
     return [
         Flag(

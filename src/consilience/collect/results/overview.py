@@ -12,7 +12,7 @@ import pandas as pd
 from consilience.annotations import Groupings
 from consilience.collect.results.consensus import fusion_of
 from consilience.collect.results.exporting import WORDS, fit_study
-from consilience.collect.settings.model import CLOSED, Study
+from consilience.collect.settings.model import Study
 from consilience.collect.store import Store, Submitted
 from consilience.collect.store.results import groupings_of
 from consilience.errors import AnnotationWarning
@@ -51,7 +51,7 @@ def overview_of(store: Store, study: Study, rows: Sequence[Submitted], consensus
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", AnnotationWarning)
         model, annotations = fit_study(study, rows, items)
-    stability = None if study.kind == CLOSED else _stability(study, rows, model.labels_)
+    stability = None if study.has_fixed_groups else _stability(study, rows, model.labels_)
     found = overview(model, annotations, words=WORDS, stability=stability, most_people=MOST_PEOPLE)
     certainty = found.certainty
     blocks = [] if certainty is None else certainty.blocks

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from consilience.collect.settings.model import CLOSED, Item, Study
+from consilience.collect.settings.model import Item, Study
 from consilience.collect.store import Store
 
 MOST_SHOWN = 24  # items of a cluster
@@ -56,7 +56,7 @@ def next_step_of(study: Study, progress: Mapping[str, Any], *, previewed: bool) 
 
 def clusters_of(study: Study, found: Mapping[str, Any], items: Sequence[Item]) -> list[dict[str, Any]]:
     """Return title, items and names of each cluster, or of each category of a closed sort that is given to an item."""
-    if study.kind == CLOSED:
+    if study.gives_labels:
         members: list[tuple[str, list[int], list[Any]]] = [
             (name, [place for place, label in enumerate(found["labels"]) if label == number], [])
             for number, name in enumerate(found["categories"])
@@ -65,10 +65,12 @@ def clusters_of(study: Study, found: Mapping[str, Any], items: Sequence[Item]) -
         members = [
             (one.get("title", f"cluster {one['cluster']}"), one["items"], one["names"]) for one in found["clusters"]
         ]
+    total = sum(len(numbers) for _, numbers, _ in members)
     return [
         {
             "title": title,
             "size": len(numbers),
+            "share": len(numbers) / total if study.gives_labels and total else None,
             "cards": [items[number] for number in numbers[:MOST_SHOWN] if number < len(items)],
             "names": names,
         }

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
+from consilience.collect.results.answer_flags import flags_of_answers
 from consilience.collect.results.consensus import fusion_of
 from consilience.collect.results.flags import Flag, flags_of
-from consilience.collect.settings.model import CLOSED, Study
+from consilience.collect.settings.model import Study
 from consilience.collect.settings.training import APART
 from consilience.collect.store import Store, Submitted
 from consilience.collect.store.results import groupings_of
@@ -25,6 +26,8 @@ def flags_in(store: Store, study: Study) -> list[Flag]:
     rows, assignments = store.submitted(study.id), store.assignments(study.id)
     people = {one.id for one in store.participants(study.id) if not one.preview}
     mine = [one for one in assignments if one.participant in people]
+    if study.is_asked:
+        return flags_of_answers(study, rows, mine, store.trials_by_person(study.id))
     return flags_of(rows, mine, n_items=study.n_items, kind=study.kind)
 
 
@@ -35,15 +38,15 @@ def quality_of(store: Store, study: Study) -> dict[str, Any]:
     -------
     dict
         ``flags``, a list of dict with participant, annotator, kind and sentence; ``comparison``, None if nobody who is
-        flagged has submitted anything, if too few are left, or in a closed sort; else ``everybody``, those left out
-        included, ``now``, those in the consensus, and ``without`` all who are flagged, each with ``n_groupings``,
+        flagged has submitted anything, if too few are left, or where groups are given; else ``everybody``, those left
+        out included, ``now``, those in the consensus, and ``without`` all who are flagged, each with ``n_groupings``,
         ``n_annotators`` and ``sizes`` of the clusters, and ``agreement``, the adjusted mutual information of the
         clusters of everybody and without those flagged.
     """
     flags = flags_in(store, study)
     return {
         "flags": [asdict(one) for one in flags],
-        "comparison": None if study.kind == CLOSED else _comparison(store.submitted(study.id), flags, study),
+        "comparison": None if study.has_fixed_groups else _comparison(store.submitted(study.id), flags, study),
     }
 
 

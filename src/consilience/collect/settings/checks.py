@@ -24,6 +24,8 @@ from consilience.collect.settings.model import (
 )
 from consilience.collect.settings.panel_checks import checked_panel
 from consilience.collect.settings.problems import Problems
+from consilience.collect.settings.question_checks import require_askable
+from consilience.collect.settings.study_kinds import ASKED, LABELS, MOST_CLASSES, PAIRS, count_questions, size_of_sets
 from consilience.collect.settings.texts import own_texts
 from consilience.errors import InputError
 
@@ -98,8 +100,10 @@ def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: in
         with problems.at("kind"):
             checked_value(KIND, kind, "'kind'")
     with problems.at("board"):
-        checked_value(Choice(words={QUESTIONS: ""}) if kind == JUDGING else BOARD, board, "'board'")
-    for name, declared in (SETTINGS | {"subset_size": replace(SETTINGS["subset_size"], most=n_items)}).items():
+        asked = kind == JUDGING or kind in ASKED
+        checked_value(Choice(words={QUESTIONS: ""}) if asked else BOARD, board, "'board'")
+    most = count_questions(str(kind), n_items)
+    for name, declared in (SETTINGS | {"subset_size": replace(SETTINGS["subset_size"], most=most)}).items():
         with problems.at(name):
             values[name] = checked_value(declared, getattr(settings, name), CALLED.get(name, f"{name!r}"))
     _require_possible(settings, kind, n_items, problems)
@@ -152,12 +156,14 @@ def _require_possible(settings: StudySettings, kind: str, n_items: int, problems
             raise InputError("The table of moves needs a consent, which says that it is made; write its text first.")
     if not problems.any_at("subset_size", "per_participant", "repeat_share"):
         with problems.at("per_participant"):
-            _require_enough(settings, n_items)
+            _require_enough(settings, kind, n_items)
         with problems.at("repeat_share"):
             _require_repeats(settings)
     if not problems.any_at("subset_size", "least_in_group", "most_in_group"):
         with problems.at("least_in_group"):
             require_possible_sizes(settings, kind, n_items)
+    if kind in ASKED:
+        require_askable(settings, kind, problems)
     with problems.at("strategy"):
         if kind == CLOSED and settings.strategy != "random":
             raise InputError(
@@ -168,12 +174,14 @@ def _require_possible(settings: StudySettings, kind: str, n_items: int, problems
             raise InputError("There is no stop rule for closed sorts: 'stop_rule' must be 'none'.")
 
 
-def _require_enough(settings: StudySettings, n_items: int) -> None:
-    size = n_items if settings.subset_size is None else settings.subset_size
-    if size * settings.per_participant > n_items and settings.repeat_share == 0:
+def _require_enough(settings: StudySettings, kind: str, n_items: int) -> None:
+    size, most = size_of_sets(kind, settings.subset_size, n_items), count_questions(kind, n_items)
+    if size * settings.per_participant > most and settings.repeat_share == 0:
+        once = "is asked a question twice" if kind in ASKED else "sorts an item twice"
         raise InputError(
-            f"Nobody sorts an item twice, and there are {n_items:,} items: {settings.per_participant:,} subsets of "
-            f"{size:,} for each participant are too many."
+            f"Nobody {once}, and there are {most:,} {'questions' if kind in ASKED else 'items'}: "
+            f"{settings.per_participant:,} {'sets' if kind in ASKED else 'subsets'} of {size:,} for each participant "
+            "are too many."
         )
 
 
@@ -243,7 +251,11 @@ def _checked_categories(categories: Sequence[Any], kind: str) -> tuple[str, ...]
     if len(set(found)) < len(found):
         twice = next(name for name in found if found.count(name) > 1)
         raise InputError(f"Two categories have the name {twice!r}.")
-    least = {HYBRID: 1, CLOSED: 2}.get(kind, 0)
+    least = {HYBRID: 1, CLOSED: 2, LABELS: 2}.get(kind, 0)
+    if kind == LABELS and not least <= len(found) <= MOST_CLASSES:
+        raise InputError(f"A study of labels needs from {least} to {MOST_CLASSES} classes. Got {len(found)}.")
+    if found and kind == PAIRS:
+        raise InputError("People say of pairs whether they are the same: such a study has no categories.")
     if len(found) < least:
         raise InputError(f"A sort of the kind {kind!r} needs at least {least} categories. Got {len(found)}.")
     if found and kind == OPEN:

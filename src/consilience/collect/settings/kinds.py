@@ -55,7 +55,7 @@ class Choice(Setting):
     words: Mapping[str, str]
     hints: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)  # that are kept for words not kept as they are
-    closed: str = ""  # all that a closed sort can have
+    only: Mapping[str, str] = field(default_factory=dict)  # all that studies of some kinds can have
 
     @property
     def kept(self) -> dict[str, Any]:

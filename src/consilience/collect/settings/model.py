@@ -11,34 +11,30 @@ from consilience.collect.settings.cleaning import clean
 from consilience.collect.settings.kinds import Choice, Names, Number, Text, Whole, declared_in
 from consilience.collect.settings.languages import ENGLISH, LANGUAGES, direction_of
 from consilience.collect.settings.panel import Panel
+from consilience.collect.settings.study_kinds import (
+    ASKED,
+    BOARD,
+    FIXED,
+    KIND,
+    LABELS,
+    PAIRS,
+    SAMENESS,
+    count_questions,
+    size_of_sets,
+)
+from consilience.collect.settings.study_kinds import CLOSED as CLOSED
+from consilience.collect.settings.study_kinds import HYBRID as HYBRID
+from consilience.collect.settings.study_kinds import JUDGING as JUDGING
+from consilience.collect.settings.study_kinds import KINDS as KINDS
+from consilience.collect.settings.study_kinds import OPEN as OPEN
+from consilience.collect.settings.study_kinds import QUESTIONS as QUESTIONS
 from consilience.collect.settings.training import Training
 from consilience.errors import InputError
 
-OPEN, CLOSED, HYBRID = "open", "closed", "hybrid"
-KINDS = (OPEN, CLOSED, HYBRID)  # of sorts
-JUDGING = "judging"  # the kind of a study in which people who did not sort judge clusters
-QUESTIONS = "questions"  # what a judging study has in place of a board
 MOST_ITEMS = 5000
 LONGEST_DESCRIPTION = 700  # characters, of a category with its name
 MEANS = " = "  # between a category and its description
 BY_LANGUAGE = ("texts_in", "translations")  # settings that hold sentences of each language
-KIND = Choice(
-    "Whether people make their own groups, use the categories, or both.",
-    words={
-        OPEN: "Open: people make their own groups",
-        CLOSED: "Closed: people use your groups only",
-        HYBRID: "Hybrid: your groups, and more if they like",
-    },
-    hints={CLOSED: "Gives labels instead of groupings."},
-)
-BOARD = Choice(
-    "Cards that are moved into groups, or pictures that are marked where they are.",
-    words={
-        "piles": "Piles: cards are moved into groups",
-        "sheet": "Sheet: pictures stay where they are, and are marked",
-    },
-    hints={"piles": "Suits text, and any number of cards.", "sheet": "Suits 20 to 40 pictures."},
-)
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,11 @@ class StudySettings:
         rows=3,
     ).default(())
     subset_size: int | None = Whole(
-        "Cards that are sorted at a time.", option="size", unset="all", least=2, most=MOST_ITEMS
+        "Cards that are sorted at a time, or questions of a set.",
+        option="size",
+        unset="all, or 10 questions",
+        least=2,
+        most=MOST_ITEMS,
     ).default(None)
     per_participant: int = Whole("Subsets that one person sorts.", most=1000, may_be_none=False).default(1)
     instructions: str = Text("Markdown that is shown before the first sort.", longest=50_000, rows=6).default("")
@@ -113,7 +113,7 @@ class StudySettings:
         "How subsets are composed.",
         words={"informative": "informative (what is least certain)", "random": "random (any)"}
         | {name: name for name in ("explore", "exploit-pairwise", "exploit-one-vs-rest", "explore-exploit")},
-        closed="random",
+        only={"closed": "random"},
     ).default("informative")
     random_share: int | float = Number("Share of random subsets among the composed ones.").default(0.15)
     repeat_share: int | float = Number(
@@ -122,8 +122,8 @@ class StudySettings:
     max_per_item: int | None = Whole("Present no card more often than this.").default(None)
     stop_rule: str = Choice(
         "Whether advice to stop is given.",
-        words={"reliability": "When two halves of the people agree", "none": "None"},
-        closed="none",
+        words={"reliability": "When more answers would hardly change the result", "none": "None"},
+        only={"closed": "none", "pairs": "none"},
     ).default("reliability")
     answers_wanted: int | None = Whole(
         "In a judging study, ask no question again that has so many answers.", option="answers"
@@ -252,7 +252,7 @@ class Study:
     id : str
         Short and random.
     title : str
-    kind : {"open", "closed", "hybrid", "judging"}
+    kind : {"open", "closed", "hybrid", "labels", "pairs", "judging"}
     board : {"piles", "sheet", "questions"}
     status : {"draft", "open", "closed"}
     settings : StudySettings
@@ -279,14 +279,33 @@ class Study:
 
     @property
     def subset_size(self) -> int:
-        """Items of one assignment."""
-        size = self.settings.subset_size
-        return self.n_items if size is None else min(size, self.n_items)
+        """Items, or questions, of one assignment."""
+        return size_of_sets(self.kind, self.settings.subset_size, self.n_items)
 
     @property
     def composes_subsets(self) -> bool:
-        """Whether an assignment holds only a part of the items."""
-        return self.subset_size < self.n_items
+        """Whether an assignment holds only a part of the items, or questions."""
+        return self.subset_size < count_questions(self.kind, self.n_items)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether people are asked one question after the other, instead of sorting cards on a board."""
+        return self.kind in ASKED
+
+    @property
+    def has_fixed_groups(self) -> bool:
+        """Whether people make no groups of their own."""
+        return self.kind in FIXED
+
+    @property
+    def gives_labels(self) -> bool:
+        """Whether answers are labels of cards, whose names are the same for everybody."""
+        return self.kind in (CLOSED, LABELS)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The groups that are given: the categories, or the two answers about a pair."""
+        return SAMENESS if self.kind == PAIRS else self.settings.categories
 
 
 @dataclass(frozen=True)

@@ -179,6 +179,43 @@ JUDGING = {
     ),
 }
 
+ASKING = {
+    "task_labels": "You will see one card at a time. Choose the answer that fits it best.",
+    "task_pairs": "You will see two cards at a time. Say whether they are the same or different.",
+    "how_questions": (
+        "Choose what seems right to you. If you cannot say, there is a button for it. You can go back and change "
+        "answers until you hand in."
+    ),
+    "question_labels": "Which answer fits this card?",
+    "question_pairs": "Are these two the same or different?",
+    "same": "Same",
+    "different": "Different",
+    "question_keys": "You can also press the key that stands on a button, or Backspace to go back.",
+    "all_answered": "All questions of this set are answered",
+    "all_answered_text": "Hand in now, or go back and change answers.",
+    "unanswered_text": "Questions that are not answered yet: {count}.",
+    "more_asked": "Answer another set",
+    "more_text_asked": "Your answers have been handed in. There is another set, if you have time.",
+    "practice_text_asked": (
+        "Answer some questions to get to know the task. The practice does not count. Afterwards you see what was "
+        "expected."
+    ),
+    "practised_asked": "The practice is over. What you answer from now on counts.",
+    "feedback_count_asked": "Answers that were as expected: {right} of {total}.",
+    "feedback_given_asked": "You answered:",
+    "feedback_unsorted_asked": "You could not say.",
+    "admission_text_asked": (
+        "You take part if your answers are close enough to what is expected. Sets of questions in the test: {count}."
+    ),
+    "admission_again_text_asked": "Your answers differ too much from what is expected. Tries left: {left}.",
+    "admitted_asked": "You passed the test, and take part. What you answer from now on counts.",
+    "not_admitted_asked": "You did not pass the test",
+    "not_admitted_asked_text": (
+        "Your answers differ too much from what is expected, so you cannot take part in this study. Thank you for your "
+        "interest."
+    ),
+}
+
 BOARD = {
     "unsorted": "Not sorted yet",
     "all_sorted": "All cards are sorted.",
@@ -310,6 +347,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "Who is not needed": TURNED_AWAY,
         "Links and codes": LINKS,
         "Withdrawing": WITHDRAWING,
+        "One question after the other": ASKING,
         "Four cards of which one does not belong": JUDGING,
         "What went wrong": WRONG,
         "Languages": CHOOSING,

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from random import Random
 from typing import Any
 
 from consilience.collect.settings.kinds import Number, Whole
+from consilience.collect.settings.study_kinds import number_pair, right_answers
 from consilience.errors import InputError
 
 PRACTICE, ADMISSION, GOLD = "practice", "admission", "gold"
@@ -65,6 +68,21 @@ class RightSort:
     def sizes(self) -> tuple[int, ...]:
         """The numbers of cards of the right groups, the largest first."""
         return tuple(sorted((self.labels.count(name) for name in dict.fromkeys(self.labels)), reverse=True))
+
+    def choose_pairs(self, size: int) -> list[tuple[int, int]]:
+        """Return the places of the cards of so many pairs, half of which are of one group, as far as there are."""
+        pairs = list(combinations(range(len(self.cards)), 2))
+        Random(0).shuffle(pairs)
+        same = [(one, other) for one, other in pairs if self.labels[one] == self.labels[other]]
+        different = [pair for pair in pairs if pair not in same]
+        n_same = min(len(same), max(size // 2, size - len(different)))
+        return [*same[:n_same], *different[: size - n_same]]
+
+    def about_pairs(self, size: int) -> RightSort:
+        """Return the questions about such pairs as cards, whose groups are the answers."""
+        pairs = self.choose_pairs(size)
+        found = right_answers(dict(enumerate(self.labels)), [number_pair(*pair) for pair in pairs])
+        return RightSort(tuple(RightCard(str(number), answer) for number, answer in found.items()))
 
     @classmethod
     def of_groups(cls, groups: Mapping[str, Any]) -> RightSort:

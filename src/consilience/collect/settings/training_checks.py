@@ -9,6 +9,7 @@ from consilience.collect.settings.checks import LONGEST_NAME, LONGEST_TEXT
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.kinds import checked_fields, declared_in
 from consilience.collect.settings.model import CLOSED, Item, StudySettings
+from consilience.collect.settings.study_kinds import LABELS
 from consilience.collect.settings.training import (
     ADMISSION,
     GOLD,
@@ -36,7 +37,7 @@ def with_checked_training(
     Parameters
     ----------
     settings : StudySettings
-    kind : {"open", "closed", "hybrid"}
+    kind : {"open", "closed", "hybrid", "labels", "pairs"}
     items : sequence of Item
         Those of the study.
     pictures : container of str
@@ -50,7 +51,7 @@ def with_checked_training(
         if len(training.sorts(role)) > most:
             raise InputError(f"There can be at most {most} {role} sorts. Got {len(training.sorts(role))}.")
     names = {item.name for item in items}
-    categories = settings.categories if kind == CLOSED else None
+    categories = settings.categories if kind in (CLOSED, LABELS) else None
     found = {
         role: [
             _checked_sort(sort, _name_round(role, place), names, categories, pictures)

@@ -6,8 +6,10 @@ from consilience.collect.store.access import Access
 from consilience.collect.store.access import Token as Token
 from consilience.collect.store.accounts import Account as Account
 from consilience.collect.store.accounts import Accounts
+from consilience.collect.store.answers_table import AnswersTable
 from consilience.collect.store.history import Action as Action
 from consilience.collect.store.history import History
+from consilience.collect.store.imports import Imports
 from consilience.collect.store.invitations import Invitation as Invitation
 from consilience.collect.store.invitations import Invitations
 from consilience.collect.store.jobs import Job as Job
@@ -37,6 +39,8 @@ class Store(
     Work,
     Trials,
     Results,
+    Imports,
+    AnswersTable,
     JudgingStudies,
     JudgingAnswers,
     Jobs,

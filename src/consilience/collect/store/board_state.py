@@ -21,8 +21,9 @@ from typing import Any
 from consilience.collect.errors import BoardError, UnsortedError
 from consilience.collect.settings.checks import LONGEST_NAME
 from consilience.collect.settings.cleaning import clean_text
-from consilience.collect.settings.model import CLOSED, Item, Study
+from consilience.collect.settings.model import Item, Study
 from consilience.collect.settings.sentences import TEXTS
+from consilience.collect.settings.study_kinds import UNSURE
 from consilience.errors import InputError
 
 MOST_GROUPS = 300  # of a board
@@ -42,7 +43,8 @@ KEYS = {
 class Group:
     """A group of a board.
 
-    id : "g1", "g2", … made by a client; "c1", "c2", … are the categories of a closed or hybrid sort.
+    id : "g1", "g2", … made by a client; "c1", "c2", … are the categories of a closed or hybrid sort, or the answers to
+        questions; "c0" holds those to which somebody cannot say the answer.
     items : in the order in which they came in.
     """
 
@@ -220,16 +222,16 @@ def _checked_numbers(numbers: Any, items: Iterable[int]) -> list[int]:
 
 
 def _require_group(group: Any, kind: str, study: Study) -> None:
-    if group is None and kind == "move":
+    if kind == "move" and (group is None or (group == UNSURE and study.is_asked)):
         return
     if not (isinstance(group, str) and GROUP.fullmatch(group)):
         raise InputError("The 'group' of a change must be the id of a group, such as 'g1'.")
     if group.startswith("c"):
-        if int(group[1:]) > len(study.settings.categories):
+        if int(group[1:]) > len(study.classes):
             raise InputError(f"This study has no category {group!r}.")
         if kind != "move":
             raise InputError("The categories of a study cannot be made, renamed or removed.")
-    elif study.kind == CLOSED:
+    elif study.has_fixed_groups:
         raise InputError("The groups of a closed sort are its categories.")
     if kind == "name" and study.settings.group_names == "none":
         raise InputError("Groups have no names in this study.")
@@ -249,9 +251,11 @@ def require_submittable(state: BoardState, study: Study, *, confirmed: bool) -> 
 
     confirmed : whether the participant agreed to leave cards unsorted.
     """
-    unsorted, asks = len(state.unsorted), study.settings.all_sorted
+    unsorted, asks = len(state.unsorted), "required" if study.is_asked else study.settings.all_sorted
     if unsorted and (asks == "required" or (asks and not confirmed)):
         raise UnsortedError(unsorted)
+    if study.is_asked:
+        return
     if not any(group.items for group in state.groups):
         raise BoardError("No card is in a group yet.", "sort_some_text")
     if study.settings.group_names == "required":

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from consilience.collect.settings.model import CLOSED, Assignment, Study
+from consilience.collect.settings.model import Assignment, Study
 from consilience.collect.settings.training import ADMISSION, GOLD, PRACTICE, ROLES
 from consilience.collect.store.scoring import score_of
 from consilience.collect.store.standing import Trial, mean_score, standing_of
@@ -41,7 +41,7 @@ def consistency_of(
 ) -> Consistency:
     """Return the scores of a participant, from all that they were given in the order in which it was."""
     done = [one for one in assignments if one.state == "submitted"]
-    repeats = _repeats([one for one in done if one.source not in ROLES], closed=study.kind == CLOSED)
+    repeats = _repeats([one for one in done if one.source not in ROLES], closed=study.has_fixed_groups)
     attempt = max((one.attempt for one in trials if one.role == ADMISSION), default=0)
     gold = [one for one in trials if one.role == GOLD and one.score is not None]
     return Consistency(

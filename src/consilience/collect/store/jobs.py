@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError
+from consilience.collect.settings.study_kinds import list_cards
 from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.requests import request
@@ -145,7 +146,7 @@ class Jobs(Database):
         new = list(subsets)
         with self.write() as db:
             study = study_in(db, study_id, lock=True)
-            if any(len(items) != study.subset_size or max(items) >= study.n_items for items, *_ in new):
+            if any(len(items) != study.subset_size or max(list_cards(items)) >= study.n_items for items, *_ in new):
                 raise NotFoundError("The cards of the study changed.")
             dropped = list(instead_of)
             if dropped:

@@ -10,9 +10,11 @@ import numpy as np
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from consilience.collect.settings.model import Participant, Study
+from consilience.collect.settings.study_kinds import PAIRS, list_cards
 from consilience.collect.settings.training import APART
 from consilience.collect.store import tables
 from consilience.collect.store.jobs import Prepared, prepared_in
+from consilience.collect.store.questions_left import CardsLeft, Left, PairsLeft
 
 EARLIER = (  # prepared once
     select(tables.assignments.c["items"], tables.assignments.c.source)
@@ -56,7 +58,7 @@ def choose(db: Connection, study: Study, participant: Participant, rng: np.rando
     repeatable = _repeatable(presented.earlier, settings.per_participant) if settings.repeat_share else []
     chosen = None
     if not repeatable or rng.random() >= settings.repeat_share:
-        chosen = _new(db, study, participant, _may_be_presented(study, participant, presented), rng)
+        chosen = _new(db, study, participant, _list_left(study, participant, presented), rng)
     if chosen is None and repeatable:
         chosen = Chosen(repeatable[rng.integers(len(repeatable))], "repeat")
     return chosen
@@ -70,22 +72,20 @@ def is_left(db: Connection, study: Study, participant: Participant) -> bool:
         return False
     if settings.repeat_share and _repeatable(presented.earlier, settings.per_participant):
         return True
-    return int(_may_be_presented(study, participant, presented).sum()) >= study.subset_size
+    return _list_left(study, participant, presented).count >= study.subset_size
 
 
-def _new(
-    db: Connection, study: Study, participant: Participant, allowed: np.ndarray, rng: np.random.Generator
-) -> Chosen | None:
-    """Choose cards that the participant has not seen; None if too few are left."""
+def _new(db: Connection, study: Study, participant: Participant, left: Left, rng: np.random.Generator) -> Chosen | None:
+    """Choose cards, or questions, that the participant has not seen; None if too few are left."""
     if participant.preview:
-        return _random(study, allowed, rng, "all" if not study.composes_subsets else "random")
+        return _random(study, left, rng, "all" if not study.composes_subsets else "random")
     if not study.composes_subsets:
-        return _random(study, allowed, rng, "all")
-    fitting = [one for one in prepared_in(db, study.id, lock=True) if _fits(one, participant, allowed)]
+        return _random(study, left, rng, "all")
+    fitting = [one for one in prepared_in(db, study.id, lock=True) if _fits(one, participant, left)]
     if fitting:
         first = min(fitting, key=lambda one: (one.participant is None, one.id))
         return Chosen(first.items, first.source, first.id)
-    return _random(study, allowed, rng, "dry")
+    return _random(study, left, rng, "dry")
 
 
 def _repeatable(earlier: Sequence[tuple[tuple[int, ...], str]], per_participant: int) -> list[tuple[int, ...]]:
@@ -107,9 +107,8 @@ def n_submitted_of_quota(db: Connection, study: Study) -> int:
 
 def times_presented(db: Connection, study: Study) -> np.ndarray:
     """Count how often each item was presented, in all that counts towards quotas; see `_that_count`."""
-    return np.bincount(
-        _join_lists(db.scalars(_that_count(study, tables.assignments.c["items"]))), minlength=study.n_items
-    )
+    given = db.scalars(_that_count(study, tables.assignments.c["items"]))
+    return np.bincount(_join_lists(map(list_cards, given)), minlength=study.n_items)
 
 
 def _that_count(study: Study, selected: Any) -> Select[Any]:
@@ -146,25 +145,26 @@ def _is_full(db: Connection, study: Study, participant: Participant) -> bool:
     return n_that_count(db, study) >= study.settings.groupings_wanted
 
 
-def _may_be_presented(study: Study, participant: Participant, presented: Presented) -> np.ndarray:
-    """Whether each item may be presented to a participant: not twice, and not more often than the quota."""
+def _list_left(study: Study, participant: Participant, presented: Presented) -> Left:
+    """Return what may be presented to a participant: nothing twice, and no card more often than the quota."""
     allowed = np.full(study.n_items, True)
     if study.settings.max_per_item is not None and not participant.preview:
         allowed &= presented.times < study.settings.max_per_item
-    allowed[_join_lists(items for items, _ in presented.earlier)] = False
-    return allowed
+    seen = _join_lists(items for items, _ in presented.earlier)
+    if study.kind == PAIRS:
+        return PairsLeft(np.flatnonzero(allowed), frozenset(seen.tolist()))
+    allowed[seen] = False
+    return CardsLeft(np.flatnonzero(allowed))
 
 
-def _fits(prepared: Prepared, participant: Participant, allowed: np.ndarray) -> bool:
-    mine = prepared.participant in (None, participant.id)
-    return mine and max(prepared.items) < len(allowed) and bool(allowed[list(prepared.items)].all())
+def _fits(prepared: Prepared, participant: Participant, left: Left) -> bool:
+    return prepared.participant in (None, participant.id) and left.holds(prepared.items)
 
 
-def _random(study: Study, allowed: np.ndarray, rng: np.random.Generator, source: str) -> Chosen | None:
-    left = np.flatnonzero(allowed)
-    if len(left) < study.subset_size:
+def _random(study: Study, left: Left, rng: np.random.Generator, source: str) -> Chosen | None:
+    if left.count < study.subset_size:
         return None
-    return Chosen(tuple(int(item) for item in rng.choice(left, study.subset_size, replace=False)), source)
+    return Chosen(tuple(left.draw(study.subset_size, rng)), source)
 
 
 def _join_lists(lists: Iterable[Iterable[int]]) -> np.ndarray:

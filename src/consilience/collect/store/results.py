@@ -9,18 +9,15 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
-from consilience.annotations import Groupings, Labels
-from consilience.collect.settings.checks import LONGEST_NAME
-from consilience.collect.settings.cleaning import line, without_apostrophe
-from consilience.collect.settings.model import CLOSED, HYBRID, JUDGING, Item, Participant, Study
+from consilience.annotations import Groupings, Labels, Pairs
+from consilience.collect.settings.model import CLOSED, HYBRID, Item, Study
+from consilience.collect.settings.study_kinds import PAIRS, SAME, cards_of
 from consilience.collect.settings.training import APART, ROLES
-from consilience.collect.store import board_state, tables
-from consilience.collect.store.database import Database, now
+from consilience.collect.store import tables
+from consilience.collect.store.database import Database
 from consilience.collect.store.people_table import seconds_between
-from consilience.collect.store.requests import request
-from consilience.collect.store.secret import new_id
 from consilience.collect.store.studies import items_in, study_in
 from consilience.errors import InputError
 
@@ -74,7 +71,7 @@ class Results(Database):
         """
         with self.read() as db:
             study_in(db, study_id)
-            return _submitted_in(db, study_id, after)
+            return submitted_in(db, study_id, after)
 
     def groupings(self, study_id: str, include_preview: bool = False) -> Groupings:
         """Return what participants put together, without repetitions and without people who are left out.
@@ -102,20 +99,37 @@ class Results(Database):
         return groupings_of(rows, names)
 
     def labels(self, study_id: str, include_preview: bool = False) -> Labels:
-        """Return the categories that participants gave to items in a closed sort.
+        """Return the categories that participants gave to items, in a closed sort or one card after the other.
 
         Raises
         ------
         InputError
-            The study is no closed sort, or nothing was submitted yet.
+            The study gives no labels, or nothing was submitted yet.
         """
         study = self._study_of(study_id)
-        if study.kind != CLOSED:
-            raise InputError("Only a closed sort gives labels; this study gives groupings.")
+        if not study.gives_labels:
+            raise InputError(
+                f"A study of the kind {study.kind!r} gives no labels, but {'pairs' if study.is_asked else 'groupings'}."
+            )
         rows, names = self._rows(study_id, include_preview)
         if not rows:
             raise InputError("Nothing was submitted in this study yet.")
         return labels_of(study, rows, names)
+
+    def pairs(self, study_id: str, include_preview: bool = False) -> Pairs:
+        """Return what participants said of pairs.
+
+        Raises
+        ------
+        InputError
+            The study does not ask about pairs, or nothing was submitted yet.
+        """
+        if self._study_of(study_id).kind != PAIRS:
+            raise InputError("Nobody is asked about pairs in this study.")
+        rows, names = self._rows(study_id, include_preview)
+        if not rows:
+            raise InputError("Nothing was submitted in this study yet.")
+        return pairs_of(rows, names)
 
     def export_frame(self, study_id: str, *, identifiers: bool = True) -> pd.DataFrame:
         """Return everything that was submitted as a long table, a row for each card presented.
@@ -139,10 +153,10 @@ class Results(Database):
         with self.read() as db:
             study = study_in(db, study_id)
             items = items_in(db, study_id)
-            rows = [one for one in _submitted_in(db, study_id) if one.source not in ROLES]
+            rows = [one for one in submitted_in(db, study_id) if one.source not in ROLES]
         if not identifiers:
             rows = [replace(one, annotator=one.participant, parameters={}) for one in rows]
-        stored = _parameters_of(study, rows) if identifiers else []
+        stored = parameters_in(study, rows) if identifiers else []
         frame = pd.DataFrame(
             [values for one in rows for values in _cards(one, items, stored)],
             columns=[*COLUMNS, *(f"parameter:{name}" for name in stored)],
@@ -175,7 +189,7 @@ class Results(Database):
         with self.read() as db:
             study_in(db, study_id)
             items = items_in(db, study_id)
-            sorts = {one.assignment: one for one in _submitted_in(db, study_id) if one.source not in ROLES}
+            sorts = {one.assignment: one for one in submitted_in(db, study_id) if one.source not in ROLES}
             query = (
                 select(columns.assignment, columns.change, columns.received)
                 .select_from(tables.changes.join(tables.assignments, tables.assignments.c.id == columns.assignment))
@@ -200,38 +214,6 @@ class Results(Database):
         frame["moved"] = pd.to_datetime(frame["moved"], utc=True)
         return frame.astype({"grouping": "int64", "move": "int64", "preview": bool, "excluded": bool})
 
-    def import_groupings(self, study_id: str, annotations: Groupings | Labels) -> int:
-        """Take in groupings that were collected elsewhere; their items must be those of the study.
-
-        Parameters
-        ----------
-        study_id : str
-        annotations : Groupings or Labels
-            Labels for a closed sort, and their names must be its categories; groupings for others.
-
-        Returns
-        -------
-        int
-            Number of groupings taken in.
-
-        Raises
-        ------
-        InputError
-            An item or a label is unknown, an annotator was imported before, or the annotations are of another kind.
-        """
-        with self.write() as db:
-            study = study_in(db, study_id, lock=True)
-            if study.kind == JUDGING:
-                raise InputError("In a judging study nobody sorts, so that it takes no groupings in.")
-            number = {item.name: item.number for item in items_in(db, study_id)}
-            answers = _answers_of(annotations, study, number)
-            people = _new_people(db, study, dict.fromkeys(name for name, _ in answers))
-            db.execute(insert(tables.participants), list(people.values()))
-            db.execute(insert(tables.assignments), _rows_of_import(study, answers, people))
-            request(db, study_id, "subsets", now())
-            request(db, study_id, "consensus", now())
-        return len(answers)
-
     def _study_of(self, study_id: str) -> Study:
         with self.read() as db:
             return study_in(db, study_id)
@@ -241,7 +223,7 @@ class Results(Database):
         with self.read() as db:
             study_in(db, study_id)
             names = [item.name for item in items_in(db, study_id)]
-            rows = _submitted_in(db, study_id)
+            rows = submitted_in(db, study_id)
         return [
             one for one in rows if one.counts or (include_preview and one.preview and one.source not in APART)
         ], names
@@ -262,7 +244,7 @@ def groupings_of(rows: Iterable[Submitted], names: Sequence[str]) -> Groupings:
 
 
 def labels_of(study: Study, rows: Iterable[Submitted], names: Sequence[str]) -> Labels:
-    """Return the answers of a closed sort as labels of the items of these names."""
+    """Return the answers of a closed sort, or of people asked for labels, as labels of the items of these names."""
     frame = pd.DataFrame(
         [
             (names[item], one.annotator, group["name"])
@@ -272,7 +254,21 @@ def labels_of(study: Study, rows: Iterable[Submitted], names: Sequence[str]) -> 
         ],
         columns=["item", "annotator", "label"],
     )
-    return Labels.from_frame(frame, items=names, classes=list(study.settings.categories), missing=[])
+    return Labels.from_frame(frame, items=names, classes=list(study.classes), missing=[])
+
+
+def pairs_of(rows: Iterable[Submitted], names: Sequence[str]) -> Pairs:
+    """Return the answers of people who were asked about pairs of the items of these names."""
+    frame = pd.DataFrame(
+        [
+            (*(names[card] for card in cards_of(number)), one.annotator, group["name"] == SAME)
+            for one in rows
+            for group in one.groups
+            for number in group["items"]
+        ],
+        columns=["item_a", "item_b", "annotator", "same"],
+    )
+    return Pairs.from_frame(frame, items=names)
 
 
 def distinct_names(groups: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -287,7 +283,7 @@ def distinct_names(groups: Sequence[Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def _submitted_in(db: Connection, study_id: str, after: int = 0) -> list[Submitted]:
+def submitted_in(db: Connection, study_id: str, after: int = 0) -> list[Submitted]:
     work, people = tables.assignments.c, tables.participants.c
     query = (
         select(
@@ -304,7 +300,7 @@ def _submitted_in(db: Connection, study_id: str, after: int = 0) -> list[Submitt
     ]
 
 
-def _parameters_of(study: Study, rows: Iterable[Submitted]) -> list[str]:
+def parameters_in(study: Study, rows: Iterable[Submitted]) -> list[str]:
     """Return the parameters that are stored now, and those that were earlier."""
     return list(dict.fromkeys([*study.settings.parameters, *(name for one in rows for name in one.parameters)]))
 
@@ -322,86 +318,3 @@ def _cards(one: Submitted, items: Sequence[Item], stored: Sequence[str]) -> Iter
     for item in one.items:
         label, name = group_of.get(item, (None, None))
         yield (items[item].name, one.annotator, one.assignment, label, name, *rest, items[item].text, *parameters)
-
-
-Answer = dict[str, list[int]]  # the items of each group, by its name
-
-
-def _answers_of(annotations: Any, study: Study, number: Mapping[str, int]) -> list[tuple[str, Answer]]:
-    """Return one answer for each grouping of an annotator, in their order."""
-    if study.kind == CLOSED:
-        if not isinstance(annotations, Labels):
-            raise InputError("A closed sort takes labels in; read the file with the kind 'labels'.")
-        frame = annotations.to_frame()
-        frame = frame.assign(grouping=0, group=frame["label"])
-        if frame.duplicated(["item", "annotator"]).any():
-            raise InputError("An annotator gives an item two labels; a closed sort has one.")
-        frame["group"] = _as_known(frame["group"], set(study.settings.categories), "category", study)
-    else:
-        if isinstance(annotations, Labels):
-            annotations = annotations.to_groupings()
-        if not isinstance(annotations, Groupings):
-            raise InputError("A study takes groupings in; judgements of pairs are none.")
-        frame = annotations.to_frame()
-    if frame.empty:
-        raise InputError("There are no groupings to take in.")
-    frame = frame.assign(item=_as_known(frame["item"], set(number), "item", study))
-    answers: dict[tuple[Any, Any], Answer] = {}
-    for item, annotator, grouping, group in frame[["item", "annotator", "grouping", "group"]].itertuples(index=False):
-        groups = answers.setdefault((_clean_name(annotator), grouping), {})
-        groups.setdefault(_clean_name(group), []).append(number[item])
-    return [(annotator, groups) for (annotator, _), groups in answers.items()]
-
-
-def _clean_name(value: Any) -> str:
-    """Return a name as the store keeps it: one line of text, not too long."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return line(str(value))[:LONGEST_NAME]
-
-
-def _as_known(values: pd.Series, known: set[str], what: str, study: Study) -> pd.Series:
-    """Return names as the study has them, also those to which an export as CSV added an apostrophe."""
-    named = values.map(_clean_name)
-    named = named.where(named.isin(known), named.map(without_apostrophe))
-    unknown = [value for value in dict.fromkeys(named) if value not in known]
-    if unknown:
-        more = f", nor are {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        raise InputError(f"The {what} {unknown[0]!r} is not in the study {study.title!r}{more}.")
-    return named
-
-
-def _new_people(db: Connection, study: Study, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return a participant for each annotator, by the name."""
-    columns = tables.participants.c
-    taken = set(db.scalars(select(columns.name).where(columns.study == study.id, columns.name.is_not(None))))
-    people = {}
-    for name in names:
-        if name in taken:
-            raise InputError(f"The annotator {name!r} was imported before; rename them if these are other groupings.")
-        people[name] = vars(Participant(new_id(), study.id, name, {}, False, False, now()))
-    return people
-
-
-def _rows_of_import(
-    study: Study, answers: Sequence[tuple[str, Answer]], people: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return the rows of submitted assignments."""
-    moment, count, rows = now(), dict.fromkeys(people, 0), []
-    category = {name: f"c{number}" for number, name in enumerate(study.settings.categories, 1)}
-    for annotator, groups in answers:
-        count[annotator] += 1
-        items = [item for group in groups.values() for item in group]
-        answer = [
-            board_state.Group(category.get(name, f"g{number}"), name, tuple(group)).as_json()
-            for number, (name, group) in enumerate(groups.items(), 1)
-        ]
-        rows.append(
-            {
-                **{"study": study.id, "participant": people[annotator]["id"], "items": items, "source": "imported"},
-                **{"state": "submitted", "number": count[annotator], "assigned": moment, "submitted": moment},
-                "board": {"version": 0, "groups": answer, "unsorted": []},
-                "answer": answer,
-            }
-        )
-    return rows

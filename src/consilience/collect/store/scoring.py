@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from consilience.annotations.types import Real
-from consilience.collect.settings.model import CLOSED, Study
+from consilience.collect.settings.model import Study
+from consilience.collect.settings.study_kinds import FIXED, PAIRS
 from consilience.collect.settings.training import RightSort
 from consilience.metrics import ari
 
@@ -78,7 +79,7 @@ def score_of_answer(right: Mapping[int, str], answer: Sequence[Mapping[str, Any]
 
 def measure_of(kind: str) -> str:
     """Return what a score is called in a study of a kind."""
-    return "Cohen's kappa" if kind == CLOSED else "adjusted Rand index"
+    return "Cohen's kappa" if kind in FIXED else "adjusted Rand index"
 
 
 def chance_of_passing(
@@ -122,8 +123,11 @@ def chance_in(study: Study) -> Chance | None:
     training = study.settings.training
     if not training.admission:
         return None
-    categories = study.settings.categories if study.kind == CLOSED else None
-    return chance_of_passing(training.admission, training.mark, training.tries, categories=categories)
+    sorts = training.admission
+    if study.kind == PAIRS:
+        sorts = tuple(sort.about_pairs(study.subset_size) for sort in sorts)
+    categories = study.classes if study.has_fixed_groups else None
+    return chance_of_passing(sorts, training.mark, training.tries, categories=categories)
 
 
 def _names(sort: RightSort, categories: Sequence[str] | None) -> list[str]:

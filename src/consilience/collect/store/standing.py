@@ -23,7 +23,7 @@ class Trial:
     place : which of the sorts of its role, from 0.
     attempt : which try of the admission, from 1; 1 for other roles.
     cards : numbered as on the board: cards of the study as there, others from the number of items on.
-    right : the right group of each card, by its number.
+    right : the right group of each card, by its number; or the right answer to each question.
     mark : mean score that was needed when an admission sort was given.
     score : None until it is submitted.
     seen : whether the participant went on from the right answer of a practice sort.

@@ -16,6 +16,7 @@ from consilience.collect.settings.cleaning import clean
 from consilience.collect.settings.group_checks import require_known_cards
 from consilience.collect.settings.model import JUDGING, KINDS, OPEN, Item, Picture, Study, StudySettings
 from consilience.collect.settings.study_checks import checked_study, require_pictures
+from consilience.collect.settings.study_kinds import board_of_kind
 from consilience.collect.settings.training_checks import with_checked_training
 from consilience.collect.store import tables
 from consilience.collect.store.begun import (
@@ -56,8 +57,9 @@ class Studies(Database):
         ----------
         title : str
         items : iterable of Item, or of names
-        kind : {"open", "closed", "hybrid"}
+        kind : {"open", "closed", "hybrid", "labels", "pairs"}
         board : {"piles", "sheet"}
+            Where people are asked questions, there is none.
         settings : StudySettings, optional
         pictures : iterable of Picture
             Those that the items name by their hashes; see `new_picture`.
@@ -74,6 +76,7 @@ class Studies(Database):
         if kind == JUDGING:
             raise InputError(f"The kind of a study in which people sort must be one of {', '.join(KINDS)}.")
         held = {picture.hash: picture for picture in pictures}
+        board = board_of_kind(kind, board)
         title, found, settings = checked_study(title, items, kind, board, settings or StudySettings(), held)
         study = Study(new_id(), title, kind, board, "draft", settings, len(found), new_token(), new_seed(), now())
         with self.write() as db:
@@ -179,7 +182,7 @@ class Studies(Database):
                 old,
                 title=old.title if title is None else checked_title(title),
                 kind=old.kind if kind is None else kind,
-                board=old.board if board is None else board,
+                board=board_of_kind(old.kind if kind is None else kind, old.board if board is None else board),
                 n_items=n_items,
             )
             checked = checked_settings(settings or old.settings, new.kind, new.board, n_items)

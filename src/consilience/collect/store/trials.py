@@ -10,7 +10,8 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError
-from consilience.collect.settings.model import CLOSED, Assignment, Item, Participant, Study
+from consilience.collect.settings.model import Assignment, Item, Participant, Study
+from consilience.collect.settings.study_kinds import PAIRS, list_cards, number_pair, right_answers
 from consilience.collect.settings.training import ADMISSION
 from consilience.collect.store import board_state, tables
 from consilience.collect.store.consistency import Consistency, consistency_of
@@ -29,6 +30,14 @@ class Trials(Database):
         with self.read() as db:
             return trials_in(db, participant_id)
 
+    def trials_by_person(self, study_id: str) -> dict[str, list[Trial]]:
+        """Return the practice, admission and gold sorts of all participants of a study, by their ids."""
+        found: dict[str, list[Trial]] = {}
+        with self.read() as db:
+            for person, trial in _trials(db, tables.assignments.c.study == study_id):
+                found.setdefault(person, []).append(trial)
+        return found
+
     def standing(self, participant_id: str) -> Standing:
         """Return where a participant is in training: what they sort next, ready, or not admitted."""
         with self.read() as db:
@@ -45,14 +54,14 @@ class Trials(Database):
         Returns
         -------
         dict of int to Item
-            By the numbers of the cards.
+            By the numbers of the cards; those of pairs are in the order of these, each once.
         """
         with self.read() as db:
             found = {item.number: item for item in items_in(db, assignment.study)}
             if assignment.number < 0:
                 query = select(tables.trials.c.cards).where(tables.trials.c.assignment == assignment.id)
                 found |= {one["number"]: _item_of(one) for one in db.scalar(query) or ()}
-        return {number: found[number] for number in assignment.items}
+        return {number: found[number] for number in list_cards(assignment.items)}
 
     def see_answer(self, assignment_id: int, participant_id: str) -> None:
         """Note that a participant has seen the right answer of a practice sort.
@@ -134,13 +143,16 @@ def give_trial(
     """Give a sort of the training to a participant, the cards in an order of their own; return the row."""
     sort = study.settings.training.sorts(role)[place]
     cards = number_cards(sort, items_in(db, study.id))
-    order = [int(number) for number in rng.permutation(np.array(list(cards)))]
+    asked = list(cards)
+    if study.kind == PAIRS:
+        asked = [number_pair(asked[one], asked[two]) for one, two in sort.choose_pairs(study.subset_size)]
+    order = [int(number) for number in rng.permutation(np.array(asked))]
     work = tables.assignments.c
     lowest = db.scalar(select(func.min(work.number)).where(work.participant == participant.id)) or 0
     values = {
         **{"study": study.id, "participant": participant.id, "items": order, "source": role},
         **{"state": "open", "number": min(lowest, 0) - 1, "assigned": now()},
-        "board": board_state.initial(0, order, study.settings.categories).as_json(),
+        "board": board_state.initial(0, order, study.classes).as_json(),
     }
     row = db.execute(insert(tables.assignments).values(**values).returning(tables.assignments)).one()
     right = [{**asdict(item), "group": group} for item, group in zip(cards.values(), sort.labels, strict=True)]
@@ -156,9 +168,8 @@ def give_trial(
 def score_trial(db: Connection, study: Study, assignment_id: int, answer: Sequence[Mapping[str, Any]]) -> None:
     """Score a trial when it is submitted."""
     columns = tables.trials.c
-    cards = db.scalar(select(columns.cards).where(columns.assignment == assignment_id))
-    right = {card["number"]: card["group"] for card in cards or ()}
-    score = score_of_answer(right, answer, closed=study.kind == CLOSED)
+    (trial,) = [one for _, one in _trials(db, columns.assignment == assignment_id)]
+    score = score_of_answer(trial.right, answer, closed=study.has_fixed_groups)
     db.execute(update(tables.trials).where(columns.assignment == assignment_id).values(score=score))
 
 
@@ -166,7 +177,7 @@ def _trials(db: Connection, which: Any) -> list[tuple[str, Trial]]:
     """Return trials with the participant of each."""
     work = tables.assignments.c
     query = (
-        select(tables.trials, work.participant)
+        select(tables.trials, work.participant, work["items"].label("asked"))
         .join(tables.assignments, work.id == tables.trials.c.assignment)
         .where(which)
         .order_by(work.id)
@@ -174,7 +185,7 @@ def _trials(db: Connection, which: Any) -> list[tuple[str, Trial]]:
     found = []
     for row in db.execute(query):
         cards = tuple(_item_of(one) for one in row.cards)
-        right = {one["number"]: one["group"] for one in row.cards}
+        right = right_answers({one["number"]: one["group"] for one in row.cards}, row.asked)
         rest = (row.mark, row.score, row.seen)
         found.append((row.participant, Trial(row.assignment, row.role, row.place, row.attempt, cards, right, *rest)))
     return found

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.model import JUDGING, Assignment, Participant, Study
+from consilience.collect.settings.study_kinds import UNSURE
 from consilience.collect.settings.training import GOLD
 from consilience.collect.store import board_state, tables
 from consilience.collect.store.board_state import BoardState, Group
@@ -307,7 +308,7 @@ def _assign(
     values = {
         **{"study": study.id, "participant": participant.id, "items": order, "source": chosen.source},
         **{"state": "open", "number": count + 1, "assigned": now()},
-        "board": board_state.initial(0, order, study.settings.categories).as_json(),
+        "board": board_state.initial(0, order, study.classes).as_json(),
     }
     row = db.execute(insert(tables.assignments).values(**values).returning(tables.assignments)).one()
     if chosen.prepared is not None:
@@ -377,7 +378,7 @@ def _require_submittable(db: Connection, study: Study, row: Any, state: BoardSta
 def _submit(db: Connection, study: Study, row: Any, state: BoardState) -> Assignment:
     """Submit an assignment whose board is in a state that can be submitted."""
     moment = now()
-    answer = [group.as_json() for group in state.groups if group.items]
+    answer = [group.as_json() for group in state.groups if group.items and group.id != UNSURE]
     values = {"state": "submitted", "submitted": moment, "started": row.started or moment, "answer": answer}
     mine = update(tables.assignments).where(tables.assignments.c.id == row.id)
     done = db.execute(mine.values(**values).returning(tables.assignments)).one()

@@ -17,19 +17,24 @@ import numpy as np
 from consilience.collect.errors import NotFoundError
 from consilience.collect.results import consensus
 from consilience.collect.results.overview import overview_of
+from consilience.collect.results.pairs import of_pairs
 from consilience.collect.results.quality import quality_of
-from consilience.collect.settings.model import CLOSED, JUDGING, Assignment, Study
+from consilience.collect.settings.model import JUDGING, Assignment, Study
+from consilience.collect.settings.study_kinds import LABELS, PAIRS
 from consilience.collect.store import Job, Prepared, Store, Submitted
 from consilience.collect.store.database import now
 from consilience.collect.worker.heartbeat import LOOKING, STOPPED, Doing, state_of
-from consilience.collect.worker.study_session import StudySession, key_of
+from consilience.collect.worker.question_session import LabelQuestions, PairQuestions
+from consilience.collect.worker.study_session import StudySession
 from consilience.errors import AnnotationWarning
 from consilience.inference.threads import one_blas_thread
 
+Session = StudySession | LabelQuestions | PairQuestions
 AHEAD = 8  # subsets that are prepared for whoever comes next
 BRIEFLY = 0.01  # seconds
 POLL = 0.5  # seconds between looks for jobs
 TIDY = 60.0  # seconds between looks for subsets to release and parameters to erase
+SESSIONS: dict[str, type[Session]] = {LABELS: LabelQuestions, PAIRS: PairQuestions}
 logger = logging.getLogger(__name__)
 
 
@@ -62,7 +67,7 @@ class Worker:
         self.store = store
         self.ahead = ahead
         self.poll = poll
-        self._sessions: dict[str, StudySession] = {}
+        self._sessions: dict[str, Session] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self.doing = Doing(LOOKING, time.monotonic())
@@ -164,8 +169,10 @@ class Worker:
             self.store.forget_findings(study.id)
 
     def _find_consensus(self, study: Study, rows: list[Submitted]) -> dict[str, Any]:
-        if study.kind == CLOSED:
+        if study.gives_labels:
             found = consensus.of_labels(self.store.labels(study.id), study, rows)
+        elif study.kind == PAIRS:
+            found = of_pairs(study, rows)
         else:
             session = self._in_step(study, rows).session
             groupings = self.store.groupings(study.id)
@@ -176,7 +183,7 @@ class Worker:
 
     def _draw(self, study: Study, rows: list[Submitted]) -> None:
         """Make what the dashboard shows, of the same answers as the consensus."""
-        if not rows:
+        if not any(one.groups for one in rows):  # nobody could say anything
             return
         answers = consensus.fingerprint(rows)
         found = self.store.consensus(study.id)
@@ -234,10 +241,10 @@ class Worker:
         }
         return {person: items for person, items in seen.items() if person not in served}
 
-    def _in_step(self, study: Study, rows: list[Submitted]) -> StudySession:
+    def _in_step(self, study: Study, rows: list[Submitted]) -> Any:
         """Return the session of a study, which has heard all answers."""
-        found = self._sessions.get(study.id)
-        if found is None or found.key != key_of(study):
-            found = self._sessions[study.id] = StudySession(study)
+        found, new = self._sessions.get(study.id), SESSIONS.get(study.kind, StudySession)(study)
+        if found is None or found.key != new.key:
+            found = self._sessions[study.id] = new
         found.hear(rows, self.store.given_subsets(study.id))
         return found
