@@ -15,7 +15,7 @@ from consilience.collect.settings.training import RightSort, Training
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
 
-from .collecting import joined
+from .collecting import joined, slow_with_postgresql
 
 CLASSES = ("cat", "dog", "bird")
 NAMES = [f"animal {number}" for number in range(24)]
@@ -217,16 +217,16 @@ def test_what_a_study_of_pairs_may_not_be(sqlite_store):
 
 
 @pytest.mark.parametrize("kind", ["labels", "pairs"])
-def test_the_worker_prepares_sets_of_what_is_least_certain(store, kind):
-    study = asking(store, kind, subset_size=4, per_participant=2, random_share=0.0)
+def test_the_worker_prepares_sets_of_what_is_least_certain(sqlite_store, kind):
+    study = asking(sqlite_store, kind, subset_size=4, per_participant=2, random_share=0.0)
     for seed in range(6):
-        answers(store, study, seed=seed)
-    Worker(store, ahead=3).run()
-    prepared = store.prepared_subsets(study.id)
+        answers(sqlite_store, study, seed=seed)
+    Worker(sqlite_store, ahead=3).run()
+    prepared = sqlite_store.prepared_subsets(study.id)
     assert [one.source for one in prepared] == ["informative"] * 3
     assert all(len(set(one.items)) == 4 and max(list_cards(one.items)) < study.n_items for one in prepared)
-    person = joined(store, study)
-    given = store.assignment_for(person, np.random.default_rng(9))
+    person = joined(sqlite_store, study)
+    given = sqlite_store.assignment_for(person, np.random.default_rng(9))
     assert given.source == "informative"
     assert set(given.items) == set(prepared[0].items)
 
@@ -272,6 +272,7 @@ def test_a_card_is_not_shown_more_often_than_allowed(sqlite_store):
 # ---- results
 
 
+@slow_with_postgresql
 def test_labels_become_classes_a_table_and_a_report(store, tmp_path):
     study = asking(store, subset_size=8)
     for seed in range(9):
@@ -291,8 +292,9 @@ def test_labels_become_classes_a_table_and_a_report(store, tmp_path):
     assert (read.n_rows, read.classes.tolist()) == (72, list(CLASSES))
 
 
+@slow_with_postgresql
 def test_pairs_become_clusters_and_a_table(store, tmp_path):
-    study = asking(store, "pairs", NAMES[:12], subset_size=15)
+    study = asking(store, "pairs", NAMES[:18], subset_size=15)
     for seed in range(8):
         answers(store, study, seed=seed)
     Worker(store).run()
@@ -321,8 +323,9 @@ def test_the_file_is_named_for_what_it_holds_and_unsure_answers_are_missing(admi
     assert admin.get(f"/admin/studies/{study.id}/dashboard").status_code == 200
 
 
-@pytest.mark.parametrize("kind", ["labels", "pairs"])
-def test_the_dashboard_shows_what_was_found_and_who_is_weak(admin, sqlite_store, nobody_is_fast, kind):
+@pytest.mark.parametrize("kind", ["labels", pytest.param("pairs", marks=pytest.mark.slow)])  # which is fitted 100 times
+@pytest.mark.usefixtures("nobody_is_fast")
+def test_the_dashboard_shows_what_was_found_and_who_is_weak(admin, sqlite_store, kind):
     study = asking(sqlite_store, kind, NAMES[:12], subset_size=10, per_participant=1)
     for seed in range(10):
         answers(sqlite_store, study, seed=seed)
@@ -341,7 +344,7 @@ def test_the_dashboard_shows_what_was_found_and_who_is_weak(admin, sqlite_store,
     assert "Agrees with the consensus in 0 of 10 answers" in page
     assert wrong.id in page
     if kind == "labels":
-        assert "The least certain cards" in page
+        assert "Stays in its class" in page
         assert all(name in page for name in CLASSES)
     else:
         assert "cluster 3" in page
@@ -353,31 +356,32 @@ def test_the_dashboard_shows_what_was_found_and_who_is_weak(admin, sqlite_store,
 
 
 @pytest.mark.parametrize("kind", ["labels", "pairs"])
-def test_gold_is_mixed_in_scored_and_flagged(store, kind):
+@pytest.mark.usefixtures("nobody_is_fast")
+def test_gold_is_mixed_in_scored_and_flagged(sqlite_store, kind):
     training = Training(gold=(GOLD,), gold_share=0.5)
-    study = asking(store, kind, subset_size=6, training=training)
+    study = asking(sqlite_store, kind, subset_size=6, training=training)
 
     def of_gold(given, careful):
-        names = {number: card.name for number, card in store.cards(given).items()}
+        names = {number: card.name for number, card in sqlite_store.cards(given).items()}
         for place, number in enumerate(given.items, 1):
             groups = [names[card].split()[0] for card in cards_of(number)]
             best = CLASSES.index(groups[0]) + 1 if kind == "labels" else 1 if len({*groups}) == 1 else 2
             group = best if careful else best % 2 + 1
             change = {"sequence": place, "kind": "move", "items": [number], "group": f"c{group}"}
-            store.record_changes(given.id, given.participant, "tab", [change])
-        store.submit(given.id, given.participant)
+            sqlite_store.record_changes(given.id, given.participant, "tab", [change])
+        sqlite_store.submit(given.id, given.participant)
 
-    people = [joined(store, study) for _ in range(6)]
+    people = [joined(sqlite_store, study) for _ in range(6)]
     for seed, person in enumerate(people):
-        given = store.assignment_for(person, np.random.default_rng(seed))
+        given = sqlite_store.assignment_for(person, np.random.default_rng(seed))
         assert given.source == "gold"
         of_gold(given, careful=seed > 0)
-        answer_set(store, study, store.assignment_for(person, np.random.default_rng(seed)))
-    scores = {one.participant: one.gold for one in store.consistency(study.id)}
+        answer_set(sqlite_store, study, sqlite_store.assignment_for(person, np.random.default_rng(seed)))
+    scores = {one.participant: one.gold for one in sqlite_store.consistency(study.id)}
     assert [scores[one.id] for one in people[1:]] == [1.0] * 5
     assert scores[people[0].id] < 0.1
-    Worker(store).run()
-    flags = store.consensus(study.id)["quality"]["flags"]
+    Worker(sqlite_store).run()
+    flags = sqlite_store.consensus(study.id)["quality"]["flags"]
     assert [(one["participant"], one["kind"]) for one in flags] == [(people[0].id, "gold")]
 
 
@@ -415,6 +419,9 @@ def test_a_new_study_is_made_by_its_kind(admin, sqlite_store):
         assert admin.get(f"{made.headers['location']}/settings").status_code == 200
         assert admin.post(f"{made.headers['location']}/copy").status_code == 303
         assert sqlite_store.studies()[0].kind == kind
+        file = admin.get(f"{made.headers['location']}/study.zip").content
+        assert admin.post("/admin/new/file", files={"study_file": ("study.zip", file)}).status_code == 303
+        assert sqlite_store.studies()[0].settings.categories == (("cat", "dog") if kind == "labels" else ())
         assert admin.post(f"{made.headers['location']}/preview").headers["location"] == "/sort"
     refused = admin.post("/admin/new", data=form | {"kind": "labels", "categories": "cat"})
     assert (refused.status_code, "needs from 2 to 50 classes" in refused.text) == (422, True)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from scipy.stats import binom
 
-from consilience.collect.results.consensus import class_probabilities
 from consilience.collect.results.flags import Flag, flag_fast, flag_unfinished
-from consilience.collect.results.pairs import of_pairs
 from consilience.collect.settings.model import Assignment, Study
 from consilience.collect.settings.study_kinds import PAIRS, SAMENESS, cards_of
 from consilience.collect.settings.training import GOLD, ROLES
 from consilience.collect.store import Submitted
-from consilience.collect.store.results import labels_of
 from consilience.collect.store.standing import Trial
 
 LEVEL = 0.01  # at which somebody is right less often than the others
@@ -26,7 +22,11 @@ Shares = dict[str, tuple[int, int]]  # by participant: how many of how many
 
 
 def flags_of_answers(
-    study: Study, rows: Sequence[Submitted], assignments: Iterable[Assignment], trials: Mapping[str, Sequence[Trial]]
+    study: Study,
+    rows: Sequence[Submitted],
+    assignments: Iterable[Assignment],
+    trials: Mapping[str, Sequence[Trial]],
+    labels: Sequence[int],
 ) -> list[Flag]:
     """Return what is suspicious about the people of a study who are asked questions; previews apart.
 
@@ -39,6 +39,8 @@ def flags_of_answers(
         Those of the study, for people who did not finish.
     trials : mapping
         Those of each participant, for gold.
+    labels : sequence of int
+        The class or the cluster of each item in the consensus, -1 for items in none.
     """
     shown = [one for one in rows if not one.preview and one.source not in ROLES]
     sets = [one for one in shown if one.source != "repeat"]
@@ -48,7 +50,9 @@ def flags_of_answers(
         *flag_fast(sets),
         *_flag_unsure(sets),
         *_flag_few(_count_gold(gold, trials), names, FEWEST_GOLD, "gold", "Right in {} of {} questions of the gold"),
-        *_flag_few(_count_agreed(study, sets), names, FEWEST, "weak", "Agrees with the consensus in {} of {} answers"),
+        *_flag_few(
+            _count_agreed(study, sets, labels), names, FEWEST, "weak", "Agrees with the consensus in {} of {} answers"
+        ),
         *flag_unfinished(shown, assignments),
     ]
     order = {person: place for place, person in enumerate(dict.fromkeys(one.participant for one in shown))}
@@ -96,28 +100,22 @@ def _count_gold(gold: Iterable[Submitted], trials: Mapping[str, Sequence[Trial]]
     return found
 
 
-def _count_agreed(study: Study, sets: Sequence[Submitted]) -> Shares:
+def _count_agreed(study: Study, sets: Sequence[Submitted], labels: Sequence[int]) -> Shares:
     """Count the answers of each person that the consensus has, too."""
-    counted = [one for one in sets if one.counts and one.groups]
-    if not counted:
-        return {}
-    consensus = _consensus(study, counted)
     found: Shares = {}
     for one in sets:
-        agreed = [consensus(number) == answer for number, answer in _answers(one).items()]
+        agreed = [_answer_of(study, labels, number) == answer for number, answer in _answers(one).items()]
         known, total = found.get(one.participant, (0, 0))
         found[one.participant] = (known + sum(agreed), total + len(agreed))
     return found
 
 
-def _consensus(study: Study, rows: Sequence[Submitted]) -> Any:
-    """Return the function that says the answer of the consensus to a question."""
-    if study.kind == PAIRS:
-        clusters = of_pairs(study, rows)["labels"]
-        return lambda pair: SAMENESS[len({clusters[card] for card in cards_of(pair)}) - 1]
-    labels = labels_of(study, rows, [str(number) for number in range(study.n_items)])
-    classes = class_probabilities(labels).argmax(1)
-    return lambda card: study.classes[classes[card]]
+def _answer_of(study: Study, labels: Sequence[int], number: int) -> str | None:
+    """Return the answer of the consensus to a question, None if it has none."""
+    found = [labels[card] for card in cards_of(number)]
+    if min(found) < 0:
+        return None
+    return SAMENESS[len({*found}) - 1] if study.kind == PAIRS else study.classes[found[0]]
 
 
 def _answers(row: Submitted) -> dict[int, str]:

@@ -21,18 +21,21 @@ from consilience.metrics import ami
 UNDECIDED = ("unfinished",)  # kinds of people who are in no consensus
 
 
-def flags_in(store: Store, study: Study) -> list[Flag]:
-    """Return what is suspicious about the people of a study."""
+def flags_in(store: Store, study: Study, labels: Sequence[int] = ()) -> list[Flag]:
+    """Return what is suspicious about the people of a study.
+
+    labels : the class or the cluster of each item in the consensus, where people are asked questions.
+    """
     rows, assignments = store.submitted(study.id), store.assignments(study.id)
     people = {one.id for one in store.participants(study.id) if not one.preview}
     mine = [one for one in assignments if one.participant in people]
     if study.is_asked:
-        return flags_of_answers(study, rows, mine, store.trials_by_person(study.id))
+        return flags_of_answers(study, rows, mine, store.trials_by_person(study.id), labels)
     return flags_of(rows, mine, n_items=study.n_items, kind=study.kind)
 
 
-def quality_of(store: Store, study: Study) -> dict[str, Any]:
-    """Return flags and both consensuses as JSON values.
+def quality_of(store: Store, study: Study, labels: Sequence[int] = ()) -> dict[str, Any]:
+    """Return flags and both consensuses as JSON values; ``labels`` are those for `flags_in`.
 
     Returns
     -------
@@ -43,7 +46,7 @@ def quality_of(store: Store, study: Study) -> dict[str, Any]:
         ``n_annotators`` and ``sizes`` of the clusters, and ``agreement``, the adjusted mutual information of the
         clusters of everybody and without those flagged.
     """
-    flags = flags_in(store, study)
+    flags = flags_in(store, study, labels)
     return {
         "flags": [asdict(one) for one in flags],
         "comparison": None if study.has_fixed_groups else _comparison(store.submitted(study.id), flags, study),

@@ -43,6 +43,10 @@ class AnswersTable(Database):
         identifiers : bool, default=True
             Whether names and stored parameters are in it; else people have their ids.
 
+        Returns
+        -------
+        DataFrame
+
         Raises
         ------
         InputError

@@ -119,6 +119,15 @@ class Results(Database):
     def pairs(self, study_id: str, include_preview: bool = False) -> Pairs:
         """Return what participants said of pairs.
 
+        Parameters
+        ----------
+        study_id : str
+        include_preview : bool, default=False
+
+        Returns
+        -------
+        Pairs
+
         Raises
         ------
         InputError

@@ -177,7 +177,7 @@ class Worker:
             session = self._in_step(study, rows).session
             groupings = self.store.groupings(study.id)
             found = consensus.of_session(session, study, rows, groupings, self.store.consensus(study.id))
-        found["quality"] = quality_of(self.store, study)
+        found["quality"] = quality_of(self.store, study, found["labels"])
         self.store.put_consensus(study.id, found, [one.assignment for one in rows])
         return found
 
