@@ -248,3 +248,30 @@ def test_a_wrong_practice_or_admission_is_said_in_one_sentence(fails, cards, tmp
     path.write_text("name,group\nowl,Birds\ntrout,Fish\n")
     assert fails(*make, "--admission", "practice.csv") == "Admission sort 1 must have from 3 to 60 cards. Got 2."
     assert fails(*make, "--tries", 3).startswith("--pass-mark and --tries are about the admission")
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "table", "n_rows"),
+    [
+        (
+            "labels",
+            ("--category", "Fruit", "--category", "Other"),
+            "item,annotator,label\napple,Ann,Fruit\nnut,Ann,Other\n",
+            2,
+        ),
+        ("pairs", (), "item_a,item_b,annotator,same\napple,pear,Ann,1\nnut,pear,Ann,0\n", 2),
+    ],
+)
+def test_people_are_asked_one_question_after_the_other(run, created, store, tmp_path, kind, options, table, n_rows):
+    made = created("--kind", kind, *options, "--open")
+    assert store().study(made).board == "questions"
+    (tmp_path / "before.csv").write_text(table)
+    assert run("study", "import", made, "before.csv").stdout.startswith("1 grouping taken in")
+    shown = run("study", "show", made).stdout
+    assert f"open, {kind} of 4 cards, {4 if kind == 'labels' else 6} questions at a time" in shown
+    assert "sets          0 submitted" in shown
+    assert "1 sets" in run("study", "list").stdout
+    run("study", "export", made, "--out", "answers.csv")
+    read = read_annotations(tmp_path / "answers.csv")
+    assert (type(read).__name__.lower(), read.n_rows) == (kind, n_rows)
+    assert "categories" in json.loads(run("study", "show", made, "--json").stdout)["settings"]

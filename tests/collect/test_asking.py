@@ -336,7 +336,6 @@ def test_the_dashboard_shows_what_was_found_and_who_is_weak(admin, sqlite_store,
             f"c{3 - int(right(study, number)[1])}" if kind == "pairs" else f"c{int(right(study, number)[1]) % 3 + 1}"
         ),
     )
-    Worker(sqlite_store).run()
     sqlite_store.request_overview(study.id, at_once=True)
     Worker(sqlite_store).run()
     assert not sqlite_store.failures(study.id)
@@ -348,6 +347,14 @@ def test_the_dashboard_shows_what_was_found_and_who_is_weak(admin, sqlite_store,
         assert all(name in page for name in CLASSES)
     else:
         assert "cluster 3" in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["labels", "pairs"])
+def test_there_is_a_report(admin, sqlite_store, kind):
+    study = asking(sqlite_store, kind, NAMES[:12], subset_size=10)
+    for seed in range(6):
+        answers(sqlite_store, study, seed=seed)
     report = admin.get(f"/admin/studies/{study.id}/export/html")
     assert (report.status_code, "<h1" in report.text) == (200, True)
 
