@@ -110,7 +110,7 @@ def test_what_cannot_be_judged(sqlite_store):
         judge_table(sqlite_store, "No clusters", "text\nant\nbee\n")
     with pytest.raises(NotFoundError, match=r"^This is no study in which clusters are judged\.$"):
         sqlite_store.judging(source.id)
-    with pytest.raises(InputError, match=r"must be one of open, closed, hybrid\.$"):
+    with pytest.raises(InputError, match=r"must be one of open, closed, hybrid, labels, pairs\.$"):
         sqlite_store.create_study("Wrong", NAMES, kind="judging", board="questions")
     with pytest.raises(InputError, match="picture"):
         sqlite_store.create_judging(

@@ -388,7 +388,7 @@ def test_imported_groupings(store):
     assert store.labels(closed.id).to_frame().values.tolist() == labels.values.tolist()
     with pytest.raises(InputError, match=r"^The category 'Z' is not in the study"):
         store.import_groupings(closed.id, Labels.from_frame(labels.assign(annotator="Bo", label="Z")))
-    with pytest.raises(InputError, match=r"^A closed sort takes labels in"):
+    with pytest.raises(InputError, match=r"^This study takes labels in"):
         store.import_groupings(closed.id, given)
 
 

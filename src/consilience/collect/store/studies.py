@@ -74,7 +74,7 @@ class Studies(Database):
             Something is wrong with the title, an item or a setting, or a picture is missing: a sentence for each.
         """
         if kind == JUDGING:
-            raise InputError(f"The kind of a study in which people sort must be one of {', '.join(KINDS)}.")
+            raise InputError(f"The kind of a new study must be one of {', '.join(KINDS)}.")
         held = {picture.hash: picture for picture in pictures}
         board = board_of_kind(kind, board)
         title, found, settings = checked_study(title, items, kind, board, settings or StudySettings(), held)
