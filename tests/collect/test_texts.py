@@ -55,7 +55,7 @@ def test_every_text_is_used_and_every_text_that_is_used_exists():
     used = set(re.findall(r"\bt(?:exts)?\.([a-z_]+)", source)) | set(re.findall(r'"([a-z_]+)"', source))
     computed = r"answer_(least|most)_(number|text)|questions_(before|after)"
     computed += r"|task_(open|closed|hybrid|labels|pairs)|how_(piles|sheet)(_touch)?|(moved|taken_out)_(one|many)"
-    computed += r"|question_(labels|pairs)|\w+_asked"
+    computed += r"|question_(labels|pairs)|same|different|\w+_asked"
     computed += r"|\w+_text|closed|nothing_left|screened_out|quota_full"
     unused = {key for key in TEXTS if key not in used and not re.fullmatch(computed, key)}
     assert unused == set()
