@@ -75,10 +75,16 @@ class SparseTable:
         by_annotator = csc_array(
             (onehot.data, onehot.indices, onehot.indptr[::n_labels]), shape=(onehot.shape[0], n_annotators)
         )
-        sums = by_annotator @ np.ascontiguousarray(self.base)
+        sums = self._sums_of_base(by_annotator)
         more = (onehot.tocsr() @ self.rest).tocoo()
         sums[more.row, more.col] += more.data
         return np.asarray(sums)
+
+    def _sums_of_base(self, by_annotator: csc_array) -> Float[np.ndarray, "items components"]:
+        first = self.base[:, :1]
+        if (self.base == first).all():  # as in tables of one value for what is right and another for what is wrong
+            return np.repeat(by_annotator @ first, self.shape[2], axis=1)
+        return np.asarray(by_annotator @ np.ascontiguousarray(self.base))
 
     def rows_of(
         self, annotator: Int[np.ndarray, " rows"], label: Int[np.ndarray, " rows"]

@@ -12,7 +12,7 @@ from scipy.special import softmax
 from consilience import Labels
 from consilience.consensus import DawidSkene
 from consilience.consensus.labels import calibration, samples
-from consilience.consensus.labels.calibration import INDEPENDENT, RECORDED, Floors, with_best
+from consilience.consensus.labels.calibration import INDEPENDENT, RECORDED, Floors, said_by, with_best
 from consilience.errors import AnnotationWarning, CalibrationWarning
 from consilience.estimators.labels import posterior_of
 from consilience.persistence.migrations import migrate
@@ -49,6 +49,18 @@ def test_a_label_left_out_is_a_count_less(name):
             total = getattr(model, "concentration", np.full(3, 3.0))
             expected = ((prior + counts) / (total + counts.sum(0)))[said]
         np.testing.assert_allclose(found[row], expected)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 4])
+@pytest.mark.parametrize("is_even", [True, False])
+def test_what_annotators_say_is_a_product(n_classes, is_even):
+    rng = np.random.default_rng(0)
+    confusion = rng.dirichlet(np.ones(n_classes), n_classes)
+    if is_even and n_classes > 1:
+        confusion = np.full((n_classes, n_classes), 0.3 / (n_classes - 1))
+        np.fill_diagonal(confusion, 0.7)
+    q = rng.dirichlet(np.ones(n_classes), 5)
+    np.testing.assert_allclose(said_by(confusion, q), q @ confusion, atol=1e-15)
 
 
 @pytest.mark.parametrize("prior", ["learned", None])

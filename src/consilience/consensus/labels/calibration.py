@@ -164,13 +164,33 @@ class Calibration:
         """
         n_labels = votes.sum(1)
         shared = (1 - self.floors.kept / self.floors.temperatures(n_labels, self.temperature))[:, None]
-        mixed = (1 - shared) * tempered + shared * (tempered @ self.confusion)
-        by_votes = (votes + proportions) / (n_labels + 1)[:, None]
-        mixed = (1 - self.floors.votes) * mixed + self.floors.votes * by_votes
+        mixed = said_by(self.confusion, tempered)
+        mixed -= tempered  # in place: of many classes, each array is large
+        mixed *= shared
+        mixed += tempered
+        if self.floors.votes:
+            by_votes = votes + proportions
+            by_votes *= self.floors.votes / (n_labels + 1)[:, None]
+            mixed *= 1 - self.floors.votes
+            mixed += by_votes
         if self.factors is None:
             return mixed
         mixed = with_best(mixed, best) * self.factors[best]
         return mixed / mixed.sum(1, keepdims=True)
+
+
+def said_by(confusion: Float[np.ndarray, "classes labels"], probabilities: Probabilities) -> Probabilities:
+    """Probability that an annotator gives an item each label.
+
+    Examples
+    --------
+    >>> said_by(np.array([[0.8, 0.2], [0.2, 0.8]]), np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
+    [[0.5, 0.5], [0.8, 0.2]]
+    """
+    right, wrong = confusion.diagonal(), confusion[0, -1]
+    if np.ptp(np.where(np.eye(len(right), dtype=bool), wrong, confusion)) > ROUNDING * wrong:
+        return np.asarray(probabilities @ confusion)
+    return probabilities * (right - wrong) + wrong  # all errors are equally probable: no product is needed
 
 
 def no_calibration(n_classes: int) -> Calibration:
@@ -238,13 +258,15 @@ def calibration(
     others = without[own] - logs
 
     def of_labels(temperature: float) -> ValueAndSlope:
-        scaled = others / temperature
-        before = softmax(scaled + log_weights, axis=1)
-        predicted = np.einsum("rk,rk->r", before, probability)
-        value = PENALTY * np.log(temperature) - float(np.log(predicted).sum())
-        before *= scaled
-        slope = (np.einsum("rk,rk->r", before, probability) / predicted).sum() - before.sum()
-        return value, PENALTY + float(slope)
+        before = others / temperature
+        before += log_weights
+        before -= before.max(1, keepdims=True)
+        np.exp(before, out=before)
+        total, predicted = before.sum(1), np.einsum("rk,rk->r", before, probability)
+        value = PENALTY * np.log(temperature) - float(np.log(predicted / total).sum())
+        before *= others
+        slope = np.einsum("rk,rk->r", before, probability) / predicted - before.sum(1) / total
+        return value, PENALTY + float(slope.sum()) / temperature
 
     def of_scores(temperature: float) -> ValueAndSlope:
         scaled = score / temperature
