@@ -61,9 +61,18 @@ def test_a_saved_model_reads_new_tags(study, run, quick_report):
     assert pd.read_csv("found.csv", keep_default_na=False)["label"].tolist() == ["big, red", NO_TAG]
 
 
-def test_tags_are_not_compared(study, fails):
-    assert "Tags are not compared: a tag that is held out would be an answer of no." in fails(
-        "compare", "tags.csv", "--kind", "tags"
+def test_tags_are_compared_with_models_that_see_sets_as_classes(study, run, fails):
+    told = ("compare", "tags.csv", "--kind", "tags", "--folds", "2")
+    result = run(*told, "--models", "TagConsensus,MajorityVote", "--json")
+    table = json.loads(result.stdout)["models"]
+    assert {row["model"] for row in table} == {"TagConsensus", "MajorityVote", "co-occurrence", "chance"}
+    assert len({row["n_judgements"] for row in table}) == 1
+    assert "tags" in run(*told, "--models", "MajorityVote").stdout
+    assert "Of tags, parts of each annotator's are held out: leave out --hold-out groupings." in fails(
+        *told, "--hold-out", "groupings"
+    )
+    assert "Only TagConsensus fits tags. Leave out --model auto." in fails(
+        "fit", "tags.csv", "--kind", "tags", "--model", "auto"
     )
 
 

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from consilience import Groupings, Labels, Pairs
 from consilience.annotations import concat
 from consilience.annotations.judgements import AnnotationRows, draw
-from consilience.consensus import KCC, DawidSkene, MajorityVote, SubsetFusion
+from consilience.consensus import KCC, DawidSkene, MajorityVote, SubsetFusion, TagConsensus
 from consilience.errors import InputError
 from consilience.inference.randomness import spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
@@ -26,7 +26,7 @@ from consilience.selection.comparison import compare, share_same, standard_error
 from consilience.selection.folds import hold_out, level_of, without_rows
 from consilience.selection.prediction import by_clusters, shares, shares_of_labels
 from consilience.semisupervised import MECC, MPCKMeans, PartitionLabelModel
-from consilience.simulation import simulate_crowd, simulate_labels
+from consilience.simulation import simulate_crowd, simulate_labels, simulate_tags
 from tests.quick_cases import some_quick
 from tests.scrambled import scramble
 
@@ -198,6 +198,47 @@ def test_pairs_and_labels_are_held_out_one_by_one(sheets):
     frame = labels.to_frame()
     for a, b, same in zip(held.judgements.row_a, held.judgements.row_b, held.judgements.same):
         assert (frame["label"].iloc[a] == frame["label"].iloc[b]) == same
+
+
+def test_of_tags_all_that_an_annotator_gave_an_item_is_held_out():
+    truth = np.random.default_rng(0).random((12, 3)) < 0.4
+    tags = simulate_tags(truth, n_annotators=4, annotators_per_item=3, random_state=0)
+    held = hold_out(tags, 3, "tags", 500, np.random.default_rng(0))
+    said = tags.to_frame().groupby(["item", "annotator"])["label"].agg(frozenset)
+    items, annotators = held.annotations.items, held.annotations.annotators
+    first, second = (items.take(item) for item in (held.judgements.item_a, held.judgements.item_b))
+    for a, b, who, same in zip(first, second, annotators.take(held.annotator), held.judgements.same):
+        assert same == (said[a, who] == said[b, who])
+    parts = [held.kept_tags(fold).to_frame() for fold in range(3)]
+    for fold, part in enumerate(parts):
+        of_part = part.groupby(["item", "annotator"])["label"].agg(frozenset)
+        whole = held.kept(fold).to_frame().set_index(["item", "annotator"]).index
+        assert of_part.to_dict() == said.loc[whole].to_dict()
+    assert pd.concat(parts).value_counts().eq(2).all()
+
+
+@pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
+@pytest.mark.filterwarnings("ignore::consilience.errors.CalibrationWarning")
+def test_tags_that_are_independent_are_no_classes_and_those_that_are_one_class_each_are():
+    rng = np.random.default_rng(0)
+    apart = simulate_tags(rng.random((80, 3)) < 0.4, n_annotators=8, annotators_per_item=5, random_state=0)
+    exclusive = simulate_labels(
+        rng.integers(4, size=80), n_annotators=8, accuracy=0.7, annotators_per_item=5, random_state=0
+    )
+    tags = {"tags": TagConsensus(max_iter=30, tol=1e-3), "posterior": TagConsensus(False, max_iter=30, tol=1e-3)}
+    models = tags | {"classes": DawidSkene(copies=None, subtypes=1)}
+    settings = {"n_folds": 2, "memory": False, "random_state": 0, "by": "model"}
+    found = compare(models, apart, **settings)
+    assert found.level == "tags"
+    assert found.chosen == "tags"
+    loss = found.table["log_loss"]
+    assert loss["tags"] == pytest.approx(loss["posterior"])  # calibration predicts the truth, not what people say
+    assert compare(models, exclusive, **settings).best == "classes"
+
+
+def test_groupings_are_no_tags(sheets):
+    with pytest.raises(InputError, match=r"level='tags' needs Labels\. Got Groupings instead\."):
+        compare([SubsetFusion()], sheets, level="tags")
 
 
 def test_empty_annotators_and_groupings_are_dropped(sheets):

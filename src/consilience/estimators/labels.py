@@ -56,8 +56,8 @@ class LabelAggregator(CrowdEstimator):
     _name_of_labels = "label"
     _merges_copies: ClassVar[bool] = False
     """Whether one label of each group of copies is read, rather than all with a weight."""
-    _reads_tags: ClassVar[bool] = False
-    """Whether a cell of a frame may hold several labels, or none."""
+    reads_tags: ClassVar[bool] = False
+    """Whether labels are tags, of which an item may have several, and a cell of a frame may hold several, or none."""
     _reads_alone = True
     confusion_matrices_: Any = TableWhenAsked("_sparse_matrices")
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
@@ -343,7 +343,7 @@ class LabelAggregator(CrowdEstimator):
             raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
         known = classes_of_gold(gold) if reset else self._label_names
         labels = read_alone(
-            self, annotations, "labels", reset=reset, missing=missing, gold_classes=known, tags=self._reads_tags
+            self, annotations, "labels", reset=reset, missing=missing, gold_classes=known, tags=self.reads_tags
         )
         if not isinstance(labels, Labels):
             kind = type(labels).__name__
@@ -486,8 +486,8 @@ def _drop_unlabelled(labels: Labels) -> Bool[np.ndarray, " items"]:
 
 def posterior_of(model: Any) -> Float[np.ndarray, "items classes"]:
     """Return what predicts labels: the posterior where `responsibilities_` are moved from it towards the truth."""
-    found: np.ndarray = vars(model).get("_posterior", model.responsibilities_)
-    return found
+    found = getattr(model, "_posterior", None)
+    return np.asarray(model.responsibilities_ if found is None else found)
 
 
 def without_floors(model: Any) -> Float[np.ndarray, "items classes"]:

@@ -180,7 +180,8 @@ class Candidate:
         """Fit to the annotations kept in a fold, and predict the held-out judgements; record a failure."""
         try:
             model = seed_model(clone(self.model), seed)
-            readable = as_read(kept, final(model))
+            tags = held.kept_tags(fold) if reads_tags(model) else None
+            readable = as_read(kept, final(model)) if tags is None else tags
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 warnings.simplefilter("ignore", UnannotatedWarning)  # all annotations of an item may be held out
@@ -219,6 +220,11 @@ def fit(model: Any, annotations: Annotations, X: Any) -> None:
         last.fit(annotations)
 
 
+def reads_tags(model: Any) -> bool:
+    """Whether labels are tags to a model, of which an annotator may give an item several."""
+    return bool(getattr(final(model), "reads_tags", False))
+
+
 def as_read(annotations: Annotations, model: Any) -> Annotations:
     """Return annotations of a kind that a model reads.
 
@@ -246,7 +252,7 @@ def _fits(annotations: Annotations, X: Any, known: registry.Entry, made: Callabl
     """Whether a model can be fitted to these annotations, with or without features."""
     has_order = known.name != "OrdinalRatings" or (isinstance(annotations, Labels) and annotations.ordered)
     if _readable(annotations, known.reads) is None or not has_order or known.name == "TagConsensus":
-        return False  # a tag that is held out would be an answer of no
+        return False  # labels do not say whether they are tags
     return X is not None or known.kind == "consensus" or _needs_no_features(made, known.reads)
 
 

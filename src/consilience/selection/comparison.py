@@ -61,7 +61,7 @@ from consilience.inference.losses import log_losses
 from consilience.inference.progress import counting, showing
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
-from consilience.selection.candidates import CHANCE, CO_OCCURRENCE, Candidate, name_models
+from consilience.selection.candidates import CHANCE, CO_OCCURRENCE, Candidate, name_models, reads_tags
 from consilience.selection.folds import LEVELS, HeldOut, hold_out
 from consilience.selection.prediction import WAYS, by_co_occurrence
 
@@ -74,6 +74,11 @@ def __dir__() -> list[str]:
 
 CLEAR = 2.0  # standard errors of a clear lead
 WIDEST = 90  # characters of a note in the printed table
+HELD_OUT = {
+    "groupings": "whole groupings",
+    "judgements": "parts of each annotator's annotations",
+    "tags": "parts of each annotator's tags",
+}
 HEAD = ["model", "log loss", "behind the first", "accuracy", "seconds", "MB", ""]
 COLUMNS = ["log_loss", "log_loss_se", "difference", "difference_se", "accuracy", "accuracy_se"]
 
@@ -98,7 +103,7 @@ class Comparison:
         item_a, item_b, annotator, same, and the fold in which it was held out.
     probabilities : DataFrame, shape (n_judgements, n models with numbers)
         Each model's probability of "same".
-    level : {"groupings", "judgements"}
+    level : {"groupings", "judgements", "tags"}
         The unit that was held out.
     n_folds : int
     n_possible : int
@@ -132,8 +137,7 @@ class Comparison:
 
     def _caption(self) -> str:
         out = f"{len(self.judgements):,} of {self.n_possible:,} judgements held out in {self.n_folds} folds"
-        how = "whole groupings" if self.level == "groupings" else "parts of each annotator's annotations"
-        return f"{out} of {how}; standard errors over {self.n_blocks} {self.blocks}"
+        return f"{out} of {HELD_OUT[self.level]}; standard errors over {self.n_blocks} {self.blocks}"
 
     def _rows(self) -> list[list[str]]:
         return [_cells(str(name), row) for name, row in self.table.iterrows()]
@@ -173,7 +177,8 @@ def compare(
     ----------
     models : dict of name to estimator, or list of estimators
         With `responsibilities_`, or with `predict_same` if `by` is "model"; in a Pipeline, the last step counts. They
-        are cloned, never fitted themselves. A `random_state` that is None is set.
+        are cloned, never fitted themselves. A `random_state` that is None is set. With a `TagConsensus` among them,
+        labels are tags.
     annotations : Groupings, Pairs, Labels, or a table or matrix of them
         A matrix is read as groupings; for labels of one vocabulary, use `Labels`. Each model gets a kind that it reads:
         the annotations as they are, or converted to pairs or groupings if that is possible.
@@ -186,11 +191,13 @@ def compare(
         clustering can lose to a worse one of a model that describes annotators better.
     n_folds : int, default=5
         Number of folds, and of fits of each model.
-    level : {"auto", "groupings", "judgements"}, default="auto"
+    level : {"auto", "groupings", "judgements", "tags"}, default="auto"
         The unit to hold out. "groupings": all groupings of some annotators, or whole groupings if there are fewer
         annotators than folds; measures how well new people are predicted. "judgements": some items of every
-        annotator, some labels, or some judgements of pairs; every annotator stays known. "auto": groupings if most
-        annotators gave several or there are at least 50 in total, else judgements.
+        annotator, some labels, or some judgements of pairs; every annotator stays known. "tags": likewise, of labels
+        that are tags. All tags that an annotator gave an item are one set, two items are the same if they got the same
+        tags, and models of classes see each set as a class. "auto": tags if a model reads them; groupings if most
+        annotators gave several or there are at least 50 in total; else judgements.
     max_pairs : int, default=20_000
         Largest number of judgements to draw, with the share of "same" of all.
     clip : float, default=0.01
@@ -228,6 +235,8 @@ def compare(
     if not isinstance(annotations, Groupings | Pairs | Labels):
         annotations = read_beside(annotations, X, "groupings", "compare", None)
     _check(by, n_folds, level, max_pairs, clip)
+    if level == "auto" and isinstance(annotations, Labels) and any(reads_tags(found.model) for found in compared):
+        level = "tags"
     source = check_random_state(random_state)
     seeds = spawn_seeds(source, n_folds + 1)
     rng = np.random.default_rng(seeds[-1])

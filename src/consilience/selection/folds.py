@@ -9,6 +9,9 @@ they are in one group; likewise two labels of one annotator.
 | "groupings" | all groupings of some annotators | of every two of their items |
 | "judgements", groupings and labels | some items of every grouping | of two items of which one or both are hidden |
 | "judgements", pairs | some judgements of every annotator | themselves |
+| "tags" | some items of every annotator | of two items of which one or both are hidden |
+
+Of tags, what an annotator said of an item is one label, the set of tags: a tag held out alone would be an answer of no.
 
 Decided here
 ------------
@@ -44,9 +47,10 @@ from jaxtyping import Bool, Int
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.judgements import AnnotationRows, Judgements, draw
 from consilience.annotations.memberships import incidence_of
+from consilience.consensus.labels.tag_sets import answers_of
 from consilience.errors import InputError
 
-LEVELS = ("groupings", "judgements", "auto")
+LEVELS = ("groupings", "judgements", "tags", "auto")
 MANY = 50  # groupings from which whole ones are held out, even if each annotator gave one
 FEWEST_BLOCKS = 10
 
@@ -55,12 +59,13 @@ FEWEST_BLOCKS = 10
 class HeldOut:
     """Annotations in folds, and a sample of the held-out judgements.
 
-    level : {"groupings", "judgements"}
+    level : {"groupings", "judgements", "tags"}
     fold_of_row : the fold in which each row is held out
     annotator, fold : annotator and fold of each judgement
     block : block of each judgement; those of one block count as dependent
     blocks : kind of the blocks: "annotators", "groupings" or "parts of groupings"
     n_possible : number of judgements that could have been drawn
+    tags, answer_of_tag : labels as they are, if the annotations are sets of them, and the row of the set of each
     """
 
     annotations: Annotations
@@ -73,10 +78,18 @@ class HeldOut:
     block: Int[np.ndarray, " judgements"]
     blocks: str
     n_possible: int
+    tags: Labels | None = None
+    answer_of_tag: Int[np.ndarray, " tags"] | None = None
 
     def kept(self, fold: int) -> Annotations:
         """Return the annotations without those held out in a fold."""
         return without_rows(self.annotations, self.fold_of_row != fold)
+
+    def kept_tags(self, fold: int) -> Labels | None:
+        """Return the tags without the sets held out in a fold; None if the annotations are no tags."""
+        if self.tags is None or self.answer_of_tag is None:
+            return None
+        return cast(Labels, without_rows(self.tags, self.fold_of_row[self.answer_of_tag] != fold))
 
 
 def hold_out(
@@ -90,8 +103,14 @@ def hold_out(
     """Divide annotations into folds and draw the judgements to predict.
 
     Order and names make no difference, except for items that neither annotations nor features distinguish. Raises
-    InputError: there are fewer rows than folds, or no judgements.
+    InputError: there are fewer rows than folds, or no judgements, or the annotations are no labels, and to be tags.
     """
+    if level == "tags":
+        if not isinstance(annotations, Labels):
+            raise InputError(f"level='tags' needs Labels. Got {type(annotations).__name__} instead.")
+        answers, place = answers_of(annotations)
+        held = hold_out(answers, n_folds, "judgements", max_pairs, rng, of_items)
+        return replace(held, level=level, tags=annotations, answer_of_tag=place)
     rows = AnnotationRows.of(annotations, of_items)
     level = level_of(annotations, rows) if level == "auto" else level
     fold_of_row = _folds(annotations, rows, level, n_folds, rng)

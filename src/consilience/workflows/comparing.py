@@ -28,6 +28,7 @@ from consilience.workflows.notes import note
 from consilience.workflows.outputs import require_outputs, write_table
 from consilience.workflows.preprocessing import behind, reads_probabilities, steps_for
 
+MODEL_OF_TAGS = "TagConsensus"
 MOST_NUMBERS = 5  # of clusters, between the lowest and the highest
 
 
@@ -76,6 +77,8 @@ def compare(request: ComparisonRequest) -> ComparisonResult:
         note(text)
     numbers = None if request.clusters is None else between(*request.clusters)
     found = candidates(loaded, table, n_clusters=numbers, models=request.models, settings=of_model)
+    if material.are_tags and request.models is None:
+        found = candidates(loaded, models=MODEL_OF_TAGS, settings=of_model) | found
     if not found:
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
@@ -87,7 +90,7 @@ def compare(request: ComparisonRequest) -> ComparisonResult:
         table,
         by=request.by,
         n_folds=request.folds,
-        level=request.level,
+        level=_level(material, request.level),
         max_pairs=request.max_pairs,
         random_state=request.seed,
         verbose=True,
@@ -98,6 +101,15 @@ def compare(request: ComparisonRequest) -> ComparisonResult:
         write_table(result.table.reset_index(), request.out)
     summary = {"read_as": material.read_as, "words": asdict(spoken), "notes": material.notes + notes}
     return ComparisonResult(summary | _summary(result, found), _tell(result, spoken), result)
+
+
+def _level(material: Material, level: str) -> str:
+    """Return what is held out: of tags, all that an annotator gave an item."""
+    if not material.are_tags:
+        return level
+    if level == "groupings":
+        raise InputError(f"Of tags, parts of each annotator's are held out: leave out {spell(level=level)}.")
+    return "tags"
 
 
 def _tell(result: Comparison, words: Words) -> str:
@@ -112,8 +124,10 @@ def choose_by_comparing(
 ) -> tuple[str, dict[str, Any], str]:
     """Return the model that predicts the annotations best, its settings, and the verdict, which is also noted.
 
-    Raises InputError: no model can be fitted.
+    Raises InputError: no model can be fitted, or the annotations are tags.
     """
+    if material.are_tags:
+        raise InputError(f"{material.source}: Only {MODEL_OF_TAGS} fits tags. Leave out {spell(model='auto')}.")
     annotations, table, _ = join_material(material)
     readers = {name for name, entry in registry.ESTIMATORS.items() if material.kind in entry.reads}
     found = {name: model for name, model in candidates(annotations, table).items() if type(model).__name__ in readers}
@@ -134,14 +148,9 @@ def choose_by_comparing(
 def join_material(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
     """Return annotations of any kind, features with a row for each of their items, and notes on the features.
 
-    Raises InputError: no item has features, or the annotations are tags.
+    Raises InputError: no item has features.
     """
     annotations = material.annotations
-    if material.are_tags:
-        raise InputError(
-            f"{material.source}: Tags are not compared: a tag that is held out would be an answer of no. TagConsensus "
-            "fits them."
-        )
     if material.features is None:
         return annotations, None, []
     table, notes = material.features.table, material.features.notes

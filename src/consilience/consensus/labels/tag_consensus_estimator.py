@@ -133,10 +133,11 @@ class TagConsensus(LabelAggregator):
     """
 
     copies = None  # every annotator weighs alone: what tells copies apart is a class of each item
-    _reads_tags = True
+    reads_tags = True
 
     _axes: ClassVar[Axes] = LabelAggregator._axes | {
         "probabilities_": ("items",),
+        "_tag_posterior": ("items",),
         "rates_": ("annotators",),
         "_log_rates": (None, None, "annotators"),
         "_known": ("items",),
@@ -151,6 +152,7 @@ class TagConsensus(LabelAggregator):
         "responsibilities_": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "tags_": learned.names("tags", array=True),
         "probabilities_": learned.array(float, "items", "tags", low=0, high=1),
+        "_tag_posterior": learned.optional(learned.array(float, "items", "tags", low=0, high=1)),
         "rates_": learned.table("annotators × tags", 2, keys=("annotator", "tag"), dtype="p"),
         "_likeness": learned.array(float, 2, low=0),
         "_sets": learned.array(bool, "clusters", "tags"),
@@ -210,6 +212,11 @@ class TagConsensus(LabelAggregator):
         if "probabilities_" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'responsibilities_'")
         return self._of_sets(self.probabilities_)
+
+    @property
+    def _posterior(self) -> Float[np.ndarray, "items sets"]:
+        """What predicts tags that are given, see `estimators.labels.posterior_of`."""
+        return self._of_sets(self._posterior_of_tags())
 
     @property
     def undecided_(self) -> Bool[np.ndarray, " items"]:
@@ -306,7 +313,7 @@ class TagConsensus(LabelAggregator):
         self._known = np.full((len(labels), len(sets.tags)), MISSING) if evidence.known is None else evidence.known
         posterior = state.probabilities
         told = self._told(evidence, self._joint_of(evidence, self._log_rates)) if self.calibrate else posterior
-        self.probabilities_ = told
+        self.probabilities_, self._tag_posterior = told, posterior
         is_told = (np.diff(labels.indptr) > 0) | (self._known >= 0).any(1)
         present = _is_present(self.probabilities_)
         self._sets = distinct_sets(present[is_told])
@@ -398,10 +405,15 @@ class TagConsensus(LabelAggregator):
         """That both items have, or are given by an annotator, the same tags."""
         p = self.probabilities_
         if annotator is not None:
+            p = self._posterior_of_tags()
             place = self._place_of_annotator(annotator)
             sensitivity, specificity = (rate[place] for rate in self._mean_rates())
             p = p * sensitivity + (1 - p) * (1 - specificity)
         return np.asarray((p[a] * p[b] + (1 - p[a]) * (1 - p[b])).prod(1))
+
+    def _posterior_of_tags(self) -> OfTags:
+        """Probabilities that are not moved by calibration; files of earlier versions have none."""
+        return np.asarray(vars(self).get("_tag_posterior", self.probabilities_))
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()

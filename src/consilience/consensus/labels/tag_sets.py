@@ -1,7 +1,8 @@
-"""Sets of tags that items have: their names, and those that are known."""
+"""Sets of tags that items have, or are given: their names, and those that are known."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,28 @@ def name_sets(sets: Sets, tags: pd.Index) -> pd.Index:
         if len(set(names)) == len(names):
             return pd.Index(names, dtype=object)
     return pd.Index([repr([texts[place] for place in np.flatnonzero(row)]) for row in sets], dtype=object)
+
+
+def answers_of(labels: Labels) -> tuple[Labels, Int[np.ndarray, " rows"]]:
+    """Return what each annotator said of an item as one label, the set of the tags, and the place of each row's.
+
+    Examples
+    --------
+    >>> said = ["red", "big", "red", "(no tag)"]
+    >>> frame = pd.DataFrame({"item": ["ant", "ant", "bee", "cow"], "annotator": "Ann", "label": said})
+    >>> answers, place = answers_of(Labels.from_frame(frame))
+    >>> answers.to_frame()["label"].tolist(), place.tolist()
+    (['big, red', 'red', '(no tag)'], [0, 0, 1, 2])
+    """
+    cells, place = np.unique(labels.item * labels.n_annotators + labels.annotator, return_inverse=True)
+    tags = place_of_tags(labels.classes)
+    tag = tags[labels.label]
+    given = np.zeros((len(cells), int(tags.max(initial=MISSING)) + 1), dtype=bool)
+    given[place[tag >= 0], tag[tag >= 0]] = True
+    sets, code = np.unique(given, axis=0, return_inverse=True)
+    item, annotator = np.divmod(cells, max(labels.n_annotators, 1))
+    names = name_sets(sets, labels.classes[tags >= 0])
+    return replace(labels, classes=names, item=item, annotator=annotator, label=code.ravel(), ordered=False), place
 
 
 def known_tags(gold: Gold | None, labels: Labels) -> Int[np.ndarray, "items tags"] | None:
