@@ -28,6 +28,7 @@ from benchmarks.people.grouping_crowds import CARD_SORTS, FREE_SORTS, pictures, 
 from consilience import Groupings, Labels
 from consilience.analysis.certainty import repeated_pairs
 from consilience.analysis.certainty_models import fewest_people, people_behind
+from consilience.annotations.names import NO_TAG
 from consilience.consensus import (
     CSPA,
     KCC,
@@ -38,12 +39,13 @@ from consilience.consensus import (
     SpectralEM,
     StagewiseEM,
     SubsetFusion,
+    TagConsensus,
 )
 from consilience.datasets import load_crowd_labels
 from consilience.inspection import certainty
 from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
 
-N_ITEMS, N_CLUSTERS = 30, 5
+N_ITEMS, N_CLUSTERS, N_TAGS = 30, 5, 4
 N_PEOPLE = (4, 6, 10, 30)
 N_OTHERS = 2  # groups that a simulated crowd is compared with
 N_CERTAINTY_DRAWS = 40
@@ -134,6 +136,22 @@ def of_labels(kind: Kind, rng: np.random.Generator) -> Crowd:
     return crowd
 
 
+def of_tags(kind: Kind, rng: np.random.Generator) -> Crowd:
+    """Return a crowd of people who give tags, each to half of the items; a tag is there in two of the clusters."""
+    of_each_tag = [population(kind, rng) for _ in range(N_TAGS)]
+
+    def crowd(rng: np.random.Generator, n: int) -> Labels:
+        seen = rng.random((N_ITEMS, n)) < 0.5
+        given = [(people(rng, n) < 2) & seen for people in of_each_tag]
+        cells = {f"tag {number}": cell for number, cell in enumerate(given)}
+        cells[NO_TAG] = seen & ~np.logical_or.reduce(given)
+        rows = [(item, f"person {who}", tag) for tag, cell in cells.items() for item, who in np.argwhere(cell)]
+        frame = pd.DataFrame(rows, columns=["item", "annotator", "label"])
+        return Labels.from_frame(frame, items=range(N_ITEMS), classes=list(cells))
+
+    return crowd
+
+
 def halves(annotations: Annotations, rng: np.random.Generator) -> list[Annotations]:
     """Return the annotations of two halves of the people, of all items."""
     order, half = rng.permutation(annotations.n_annotators), annotations.n_annotators // 2
@@ -186,7 +204,7 @@ def compare(
     between = time.perf_counter()
     found = certainty(model, first, X, n_draws=N_CERTAINTY_DRAWS, random_state=draw)
     seconds = between - start, (time.perf_counter() - between) * 100 / N_CERTAINTY_DRAWS
-    classes = first.classes if isinstance(first, Labels) else None
+    classes = first.classes if isinstance(first, Labels) and not isinstance(model, TagConsensus) else None
     mine, theirs = clusters(model, classes), [clusters(fitted(other), classes) for other in others]
     known = np.logical_and.reduce([each >= 0 for each in [mine, *theirs]])
     own = np.unique(mine[known], return_inverse=True)[1]
@@ -270,6 +288,12 @@ def all_labels(make: Callable[[], Any], draws: list[int]) -> Iterator[tuple[str,
     yield from recorded(make, "labels", labelled, LABELLED, draws)
 
 
+def all_tags(draws: list[int]) -> Iterator[tuple[str, Compared | None]]:
+    """Compare on simulated people who give tags, and on recorded ones who label, each class read as a tag."""
+    yield from simulated(TagConsensus, of_tags, draws)
+    yield from recorded(TagConsensus, "labels", labelled, LABELLED, draws)
+
+
 def of_features(draws: list[int]) -> Iterator[tuple[str, Compared | None]]:
     """Compare on simulated people who sort items with features, and on recorded ones without."""
     yield from with_features(draws)
@@ -295,6 +319,7 @@ MODELS: dict[str, Callable[[list[int]], Iterator[tuple[str, Compared | None]]]] 
     "ProductMixture": lambda draws: all_labels(lambda: ProductMixture(copies=None, random_state=0), draws),
     "SpectralEM": lambda draws: all_labels(lambda: SpectralEM(copies=None, random_state=0), draws),
     "StagewiseEM": lambda draws: all_labels(lambda: StagewiseEM(copies=None), draws),
+    "TagConsensus": all_tags,
     "CorrelationClustering": lambda draws: all_sorts(lambda: CorrelationClustering(random_state=0), draws, ()),
     "MECC": lambda draws: of_views(lambda: MECC(n_init=N_STARTS, random_state=0), draws),
     "MCVC": lambda draws: of_views(lambda: MCVC(n_init=N_STARTS, random_state=0), draws),

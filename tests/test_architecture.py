@@ -152,6 +152,7 @@ PART_OF = {  # a step of a model in a file of its own
     "consilience.consensus.pairs.correlation_search": "consilience.consensus.pairs.correlation_clustering",
     "consilience.consensus.groupings.weighted_kcc": "consilience.consensus.groupings.kcc",
     "consilience.consensus.labels.tag_rates": "consilience.consensus.labels.tag_consensus",
+    "consilience.consensus.labels.weighted_tags": "consilience.consensus.labels.tag_consensus",
     "consilience.semisupervised.crowd_alone": "consilience.semisupervised.dawid_skene_classifier",
     "consilience.semisupervised.mcvc_search": "consilience.semisupervised.mcvc",
     "consilience.consensus.pairs.weighted_correlation_clustering": "consilience.consensus.pairs.correlation_clustering",

@@ -46,6 +46,7 @@ from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import MISSING
 from consilience.annotations.spelling import places_of_fitted
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Integer, NameList, RandomSource
+from consilience.consensus.labels.tag_sets import answers_of
 from consilience.errors import InputError
 from consilience.estimators.labels import posterior_of
 from consilience.inference.clusters import agreement_with
@@ -84,7 +85,7 @@ class Certainty:
         ``share`` of draws with this number of clusters.
     annotators : DataFrame, one row for each annotator
         ``agreement`` with the clusters of the fit, and ``low`` and ``high``, 5 and 95 % quantiles of the agreement with
-        those of a draw: for groupings the adjusted Rand index over all pairs in them, for labels whose names are the
+        those of a draw: for groupings and tags the adjusted Rand index over all pairs, for labels whose names are the
         classes the share that name the item's class, for judged pairs the share that agree. NaN where it is undefined.
     repeats : float
         Expected share of all pairs of items, together or apart, that another group repeats.
@@ -173,7 +174,8 @@ def certainty(
 
     People are the sample: each draw weighs them as drawn anew from the population that they come from, and repeats the
     fit with few sweeps. Models whose people can be weighed: CSPA, CorrelationClustering, DawidSkene, KCC, MajorityVote,
-    MCVC, MECC, PartitionLabelModel, ProductMixture, SpectralEM, StagewiseEM and SubsetFusion.
+    MCVC, MECC, PartitionLabelModel, ProductMixture, SpectralEM, StagewiseEM, SubsetFusion and TagConsensus, of which
+    items are together that have the same tags.
 
     Parameters
     ----------
@@ -233,6 +235,8 @@ def certainty(
             weights[number, fitted.annotators] = of_draw
             draws[number, fitted.items] = repeat.draw(of_draw, rng)
             done.update()
+    if getattr(estimator, "reads_tags", False):
+        given = answers_of(given)[0].to_groupings()
     return _compare_draws(given, clusters, draws, weights, int(person.max()) + 1)
 
 

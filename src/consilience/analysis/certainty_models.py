@@ -26,6 +26,7 @@ from consilience.consensus.labels.copies import merge_groups, one_label_of_each
 from consilience.consensus.labels.dawid_skene import imagined_sizes
 from consilience.consensus.labels.product_mixture import SMOOTHING
 from consilience.consensus.labels.weighted_labels import Encoded, Votes, WeightedDawidSkene, WeightedMixture
+from consilience.consensus.labels.weighted_tags import WeightedTags
 from consilience.consensus.pairs.weighted_correlation_clustering import WeightedCorrelationClustering
 from consilience.errors import InputError
 from consilience.estimators.grouping_copies import weighing_together
@@ -226,6 +227,15 @@ def _stagewise_em(fitted: Fitted) -> Reweighted:
     return WeightedDawidSkene.of(encoded, q, sizes, from_votes=bool(estimator.fell_back_))
 
 
+def _tag_consensus(fitted: Fitted) -> Reweighted:
+    estimator, labels = fitted.estimator, fitted.labels
+    found = attributes(estimator, ["_known", "_log_rates", "_log_prevalence"])
+    evidence = estimator.evidence_of(labels, found["_known"][fitted.items])
+    log_rates = found["_log_rates"][:, :, estimator.annotators_.index.get_indexer(labels.annotators)]
+    codes_of, n_sets = estimator.codes_of_sets, estimator.n_clusters_
+    return WeightedTags(evidence, log_rates, found["_log_prevalence"], codes_of, n_sets, fitted.cluster >= 0)
+
+
 def _partition_label_model(fitted: Fitted) -> Reweighted:
     estimator, groupings = fitted.estimator, fitted.groupings
     _require_features(fitted, len(estimator.features_used_))
@@ -313,6 +323,7 @@ BUILDERS: dict[str, Callable[[Fitted], Reweighted]] = {
     "SpectralEM": _spectral_em,
     "StagewiseEM": _stagewise_em,
     "SubsetFusion": _subset_fusion,
+    "TagConsensus": _tag_consensus,
 }
 NEED_FEATURES = ("MCVC", "MECC", "PartitionLabelModel")  # models that need the features of the fit, if there were any
 

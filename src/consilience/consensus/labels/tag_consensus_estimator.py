@@ -339,12 +339,10 @@ class TagConsensus(LabelAggregator):
         self, labels: Labels, log_rates: Float[np.ndarray, "classes answers annotators tags"]
     ) -> tuple[Float[np.ndarray, "classes items tags"], TagEvidence]:
         """E ln p(answers, z) of fitted or new items, by what fitted annotators and newcomers say."""
-        sets = TagSets.of(labels)
         place = self._places_of_annotators(labels)
-        tag = self._places_of_tags(sets.tags)
         newcomer = np.repeat(log_answers(*self._newcomer[:, :1, None]), len(self.tags_), axis=3)
         rates = np.concatenate([log_rates, newcomer], axis=2)[:, :, place]
-        evidence = TagEvidence(sets.seen, sets.item, sets.annotator, tag[sets.tag], len(self.tags_))
+        evidence = self.evidence_of(labels)
         return self._joint_of(evidence, rates), evidence
 
     def _predict(self, labels: Labels) -> OfTags:
@@ -356,9 +354,6 @@ class TagConsensus(LabelAggregator):
         self._fitted_codes(labels)  # warns of newcomers, and refuses tags that were not fitted
         place = self.annotators_.index.get_indexer(labels.annotators)
         return np.where(place == MISSING, len(self.annotators_), place)
-
-    def _places_of_tags(self, tags: pd.Index) -> Int[np.ndarray, " tags"]:
-        return pd.Index(self.tags_, tupleize_cols=False).get_indexer(tags)
 
     def _fitted_codes(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         if NO_TAG in self._label_names or NO_TAG not in labels.classes:
@@ -381,7 +376,7 @@ class TagConsensus(LabelAggregator):
         self, labels: Labels, present: Bool[np.ndarray, "items tags"], is_told: Bool[np.ndarray, " items"]
     ) -> np.ndarray:
         """Name the tags of each item; missing, with a warning, where nothing is known."""
-        codes = self._codes_of_sets(present)
+        codes = self.codes_of_sets(present)
         if (codes[is_told] >= 0).all():
             return self._name_codes(labels, np.maximum(codes, 0), is_told)
         names = self.classes_.astype(object)[np.maximum(codes, 0)]
@@ -390,13 +385,22 @@ class TagConsensus(LabelAggregator):
         names[~is_told] = None
         return names
 
-    def _codes_of_sets(self, present: Bool[np.ndarray, "items tags"]) -> Int[np.ndarray, " items"]:
+    def evidence_of(self, labels: Labels, known: Int[np.ndarray, "items tags"] | None = None) -> TagEvidence:
+        """Return what annotators said of fitted tags.
+
+        known : 1 or 0 where it is known whether an item has a tag, else -1.
+        """
+        sets = TagSets.of(labels)
+        tag = pd.Index(self.tags_, tupleize_cols=False).get_indexer(sets.tags)
+        return TagEvidence(sets.seen, sets.item, sets.annotator, tag[sets.tag], len(self.tags_), known)
+
+    def codes_of_sets(self, present: Bool[np.ndarray, "items tags"]) -> Int[np.ndarray, " items"]:
         """Return the place of each set among those that items have, -1 for others."""
         known = {row.tobytes(): place for place, row in enumerate(self._sets)}
         return np.array([known.get(row.tobytes(), MISSING) for row in np.ascontiguousarray(present)], dtype=np.intp)
 
     def _item_codes(self) -> Int[np.ndarray, " items"]:
-        codes = self._codes_of_sets(_is_present(self.probabilities_))
+        codes = self.codes_of_sets(_is_present(self.probabilities_))
         return np.where(codes == MISSING, self.responsibilities_.argmax(1), codes)
 
     def _same(
