@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Labels
-from consilience.consensus import DawidSkene, ProductMixture, SpectralEM
+from consilience.consensus import DawidSkene, ProductMixture, SpectralEM, TagConsensus
 from consilience.consensus.labels import samples
 from consilience.consensus.labels.copies_result import copies_of
 from consilience.errors import AnnotationWarning, InputError
@@ -348,6 +348,8 @@ def test_what_partitions_cannot_fit_is_refused():
     known = "DawidSkene, KCC, MCVC, MECC, PartitionLabelModel, ProductMixture, StagewiseEM and SubsetFusion"
     with pytest.raises(InputError, match=f"Partitions can be fitted by {known}. Got a SpectralEM"):
         fit(SpectralEM(), table)
+    with pytest.raises(InputError, match="Partitions do not fit TagConsensus: its classes are the sets of tags"):
+        fit(TagConsensus(), table)
     with pytest.raises(InputError, match=r"The table of a DawidSkene must be a PartitionedTable. Got a DataFrame\."):
         fit(DawidSkene(subtypes=1), made.crowd())
     with pytest.raises(InputError, match=r"'n_jobs' must be None, a positive int or a negative one. Got 0\."):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.consensus import KCC, DawidSkene, ProductMixture, StagewiseEM, SubsetFusion
+from consilience.consensus import KCC, DawidSkene, ProductMixture, StagewiseEM, SubsetFusion, TagConsensus
 from consilience.errors import InputError
 from consilience.estimators.elsewhere import told_of_items
 from consilience.partitions.models import (
@@ -120,5 +120,10 @@ def how_to_fit(model: Any) -> PartitionedModel:
     for kind, how in MODELS.items():
         if isinstance(model, kind):
             return how
+    if isinstance(model, TagConsensus):
+        raise InputError(
+            "Partitions do not fit TagConsensus: its classes are the sets of tags that items have, and their number is "
+            "known only when all items are. Fit it in memory, or fit DawidSkene to the answers to each tag, yes and no."
+        )
     *most, last = (kind.__name__ for kind in MODELS)
     raise InputError(f"Partitions can be fitted by {', '.join(most)} and {last}. Got a {type(model).__name__}.")
