@@ -166,7 +166,11 @@ def test_it_does_not_stop_while_nothing_tells():
     assert session.should_stop(floor=1000).reason == "12 items have no label yet."
     answer(session, session.ask(12), "Ann")
     assert "No item has two labels" in session.should_stop(floor=1000).reason
-    session.tell(TRUTH, annotator="Bo")
+    session.tell({item: TRUTH[item] for item in ITEMS[:5]}, annotator="Bo")
+    few = session.should_stop(floor=1000)
+    assert not few
+    assert few.reason == "5 of 12 items have two labels, too few to tell how often a label is right."
+    session.tell({item: TRUTH[item] for item in ITEMS[5:]}, annotator="Bo")
     assert session.should_stop(floor=1000)
     assert not session.should_stop(floor=0)
 

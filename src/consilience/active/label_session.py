@@ -48,6 +48,7 @@ from consilience.inference.clusters import most_probable
 from consilience.inference.randomness import check_random_state
 
 HUNDRED = 100
+ENOUGH = 0.5  # share of the items with two labels: fits to fewer may be sure of one class for nearly all items
 DIGITS = 12  # of gains: beyond, the order of sums decides
 BEYOND_CHANCE = 2.0  # standard errors
 NOT_VOTES = "a model of labels with probabilities, such as DawidSkene()"
@@ -388,8 +389,8 @@ class LabelSession(Session):
         Returns
         -------
         Decision
-            True if it is time to stop; `reason` says why or why not, and whether the items that were drawn at random
-            show that the model misleads.
+            True if it is time to stop, and not before half of the items have two labels; `reason` says why or why not,
+            and whether the items that were drawn at random show that the model misleads.
         """
         if not (is_number(floor, zero=True) and is_whole(n_labels, 1)):
             raise InputError(
@@ -400,6 +401,9 @@ class LabelSession(Session):
             return Decision(False, f"{np.sum(n_labels_of == 0)} items have no label yet.")
         if n_labels_of.max() == 1:
             return Decision(False, "No item has two labels, so that nothing tells how often a label is right.")
+        if (n_several := int(np.sum(n_labels_of > 1))) < ENOUGH * len(self.items_):
+            have_two = f"{n_several} of {len(self.items_)} items have two labels"
+            return Decision(False, f"{have_two}, too few to tell how often a label is right.")
         decision = decide_by_gain(self._expectations(), n_labels, float(floor), self._rng())
         return replace(decision, reason=decision.reason + self._misleads())
 
