@@ -235,7 +235,7 @@ def certainty(
             weights[number, fitted.annotators] = of_draw
             draws[number, fitted.items] = repeat.draw(of_draw, rng)
             done.update()
-    if getattr(estimator, "reads_tags", False):
+    if isinstance(given, Labels) and getattr(estimator, "reads_tags", False):
         given = answers_of(given)[0].to_groupings()
     return _compare_draws(given, clusters, draws, weights, int(person.max()) + 1)
 
