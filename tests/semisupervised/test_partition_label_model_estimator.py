@@ -285,6 +285,15 @@ def test_features_that_few_labels_do_not_show_are_found_by_the_clusters():
     assert of_scores == pytest.approx(grid[(grid - of_scores).abs().idxmin()])
 
 
+def test_nothing_is_chosen_where_nearly_all_features_are_associated():
+    kind = np.repeat([0, 1], 10)
+    X = 4 * kind[:, None] + np.random.default_rng(0).normal(size=(20, 20))
+    model = fast(n_init=1, max_clusters=3, tol=1e-3).fit(X, kind[:, None])
+    assert model.features_used_.all()
+    assert model.feature_search_ is None
+    assert model.prior_variance_search_ is not None
+
+
 @pytest.mark.slow
 def test_without_associated_features_the_annotations_determine_the_clusters(with_noise):
     _, species, _ = with_noise

@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 CHUNK_ENTRIES = 1 << 16  # scores in memory at a time: half a megabyte, a part of the second-level cache
+REMEMBERED = 10  # steps of L-BFGS, at most
 SAFE = 300.0  # scores up to this size are exponentiated as they are, without overflow
 
 
@@ -192,5 +193,7 @@ def fit_weights(
         value, gradient = log_posterior(at, seen, target, richness, prior_variance)
         return -value, -gradient.ravel()
 
-    best = minimize(objective, weights.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": max_iter}).x
+    # as many steps are remembered as there can be
+    options = {"maxiter": max_iter, "maxcor": min(max_iter, REMEMBERED)}
+    best = minimize(objective, weights.ravel(), jac=True, method="L-BFGS-B", options=options).x
     return best.reshape(weights.shape), moments_at(best)

@@ -83,6 +83,7 @@ Observed = TypeVar("Observed", bound=Observations)
 
 MAX_CLUSTERS = 50
 MANY = 0.5  # features per item from which it is chosen whether only associated ones are used
+MOSTLY = 0.9  # share that are associated from which there is nothing to choose: a tenth of those kept are so by chance
 CLEARLY = 2  # standard errors by which they have to be better
 SEARCH_ITEMS = 5000  # largest number of items on which the prior variance is chosen
 GUESSING = 0.5  # reliability up to which an annotator is named as one who sorts like people who guess
@@ -162,7 +163,8 @@ class PartitionLabelModel(CrowdEstimator):
         σ² in use. Where features were added after the choice, it gives the score of a typical item the same prior
         variance as the value chosen.
     prior_variance_search_ : DataFrame or None
-        Log probability of held-out annotations under each candidate; None if σ² was given.
+        Log probability of held-out annotations under each candidate; None if σ² was given. A candidate that the first
+        folds left far behind was not tried on the others: its difference from the best there stands for all.
     annotators_ : DataFrame, one row for each annotator
         n_labels, n_groupings, n_groups, reliability (0: expected to guess, 1: the prior's accuracy), accuracy (share of
         the annotator's labels that the model predicts) and expected_accuracy (posterior mean probability of the correct
@@ -622,8 +624,10 @@ class PartitionLabelModel(CrowdEstimator):
         found = self._searched(
             [(PartitionLabelModelProblem.of(few, grouped), variances)] * len(folds), variances, folds, n_clusters
         )
+        used = self.features_used_
         if self.chooses_features(*features.shape):
             used = associated_features(features, groupings.incidence, groupings.grouping_of_group, folds[0].seed)
+        if np.count_nonzero(used) < MOSTLY * len(used):
             parts = [
                 few[:, associated_features(few, fold.kept, grouped.grouping_of_group, fold.seed)] for fold in folds
             ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import coo_array, csr_array
 
 from consilience.inference.iterate import restarts
@@ -20,6 +20,7 @@ from consilience.inference.randomness import spawn_seeds
 
 SCORE_VARIANCES = (1.0, 3.0, 10.0, 30.0, 100.0)
 N_FOLDS = 3
+FAR_BEHIND = 3  # standard errors beyond which a candidate is given up: so many that it would hardly be chosen
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,40 @@ class VarianceSearch:
 def search(
     variances: Float[np.ndarray, " candidates"], folds: list[Fold], evaluate: Evaluate, *, n_jobs: int | None
 ) -> VarianceSearch:
-    """Cross-validate over the labels.
+    """Cross-validate over the labels, fold by fold, without the candidates that earlier folds leave far behind.
 
     variances : the candidates, ascending.
     folds : of the labels.
     evaluate : (places of the candidate and of the fold) → Σ ln p(held-out labels) of each item.
     """
-    jobs = [(candidate, fold) for candidate in range(len(variances)) for fold in range(len(folds))]
-    results = restarts(evaluate, jobs, n_jobs=n_jobs, unit="fits of prior variances")
-    n_labels = sum(fold.left_out.nnz for fold in folds)
-    return VarianceSearch(variances, np.reshape(results, (len(variances), len(folds), -1)).sum(1) / n_labels)
+    kept = np.arange(len(variances))
+    tried = np.zeros((len(folds), len(variances)), dtype=bool)
+    found = np.zeros((len(folds), len(variances), folds[0].left_out.shape[0]))
+    for fold in range(len(folds)):
+        jobs = [(int(candidate), fold) for candidate in kept]
+        found[fold, kept] = restarts(evaluate, jobs, n_jobs=n_jobs, unit="fits of prior variances")
+        tried[fold, kept] = True
+        kept = kept[~are_far_behind(found[:, kept].sum(0))]
+    n_labels = np.array([fold.left_out.nnz for fold in folds])
+    return VarianceSearch(variances, extend_to_all_folds(found, tried, n_labels) / n_labels.sum())
+
+
+def are_far_behind(by_item: Float[np.ndarray, "candidates items"]) -> Bool[np.ndarray, " candidates"]:
+    """Which candidates are behind the best by more than `FAR_BEHIND` standard errors of the difference."""
+    difference = by_item - by_item[by_item.sum(1).argmax()]
+    return np.asarray(difference.sum(1) < -FAR_BEHIND * standard_error(difference))
+
+
+def extend_to_all_folds(
+    found: Float[np.ndarray, "folds candidates items"],
+    tried: Bool[np.ndarray, "folds candidates"],
+    n_labels: Int[np.ndarray, " folds"],
+) -> Float[np.ndarray, "candidates items"]:
+    """Sum over the folds; where some were not tried, the difference from the best grows in proportion to the labels."""
+    total = found.sum(0)
+    best = np.where(tried.all(0), total.sum(1), -np.inf).argmax()
+    difference = np.where(tried[:, :, None], found - found[:, [best]], 0).sum(0)
+    return np.asarray(total[best] + difference * (n_labels.sum() / (n_labels @ tried))[:, None])
 
 
 def compare(searches: dict[str, VarianceSearch], n_features: list[int]) -> pd.DataFrame:
