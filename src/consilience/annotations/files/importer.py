@@ -44,7 +44,6 @@ from consilience.annotations.shared_names import own_names
 from consilience.errors import AnnotationError
 
 PARTS_OF_LABELS = ("item", "annotator", "label")
-MANY_COLUMNS = 1000  # of text, of which pandas holds each by itself
 
 
 def table_of_frame(frame: Any, caller: str) -> Table:
@@ -110,7 +109,6 @@ def statements(
     export : the same table as the export of a known tool.
     layout : the meaning of its columns, if known.
     """
-    table = _in_one_array(table)
     request = replace(request, ignore=_matching(request.ignore, table))
     tool, nouns, notes = "", {}, list(table.notes)
     warnings = list(table.warnings)
@@ -178,14 +176,6 @@ def statements(
     given = () if export is None else export.given
     reading = Reading(how, tuple(notes + more), tuple(warnings), given)
     return replace(found, reading=reading, classes=request.classes if export is not None else ())
-
-
-def _in_one_array(table: Table) -> Table:
-    """Return a text table of very many columns held in one array, of which each is a slice."""
-    frame = table.frame
-    if not table.is_text or frame.shape[1] < MANY_COLUMNS:
-        return table
-    return replace(table, frame=pd.DataFrame(frame.to_numpy(object), frame.index, frame.columns, dtype=object))
 
 
 def _with_classes(found: Statements, request: ReadingRequest, notes: list[str]) -> Statements:

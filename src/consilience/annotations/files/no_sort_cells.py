@@ -8,13 +8,8 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.layout import ReadingRequest
-from consilience.annotations.files.no_sorts import (
-    FEWEST,
-    NEARLY_ALL,
-    say_no_sort,
-    texts_of,
-)
-from consilience.annotations.files.orientation import n_with_gaps
+from consilience.annotations.files.no_sorts import FEWEST, NEARLY_ALL, say_no_sort
+from consilience.annotations.files.orientation import have_gaps
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import is_number
 from consilience.annotations.keywords import spell
@@ -55,7 +50,7 @@ def refuse_rankings(cells: Coded, n_columns: int, request: ReadingRequest, *, in
         return
     ordered = np.sort(by_person, axis=1)
     differ = ((ordered[:, 1:] != ordered[:, :-1]) | (ordered[:, 1:] < 0)).all(1)
-    whole = np.array([n_with_gaps(row[None]) == 0 for row in by_person])
+    whole = ~have_gaps(by_person)
     if (differ & whole).mean() >= NEARLY_ALL:
         raise AnnotationError(
             f"This is a table of rankings: nearly everybody gave each item another number, from 1 to n. Ranks are no "
@@ -67,7 +62,7 @@ def refuse_similar_to_themselves(table: Table, key: Any, others: list[Any]) -> N
     """Raise an AnnotationError for a square table of numbers that is symmetric, or whose sides share their names."""
     texts = []
     for name in others if len(others) >= FEWEST else ():
-        texts.append(texts_of(table.frame[name]))
+        texts.append(table.texts[name])
         held = [text.rstrip("%").strip() for text in texts[-1] if text]
         if not all(is_number(text) or text in {"-", "x", "X", "—"} for text in held):
             return  # of tens of thousands of columns, not all are read
@@ -148,8 +143,9 @@ def of_ratings(item: Coded, owner: Coded, group: Coded) -> str | None:
 def _are_numbered_as_they_came(person: np.ndarray, level: np.ndarray) -> bool:
     """Whether nearly everybody's first items of the numbers stand in the order of these, unlike ratings."""
     first = pd.DataFrame({"person": person, "level": level}).drop_duplicates()
-    rises = first.groupby("person")["level"].agg(lambda levels: levels.is_monotonic_increasing)
-    return bool(rises.mean() >= NEARLY_ALL)
+    person, level = first.sort_values("person", kind="stable").to_numpy().T
+    falls = (person[1:] == person[:-1]) & (level[1:] < level[:-1])
+    return bool(1 - len(set(person[1:][falls])) / len(set(person)) >= NEARLY_ALL)
 
 
 def _correlate(item: np.ndarray, person: np.ndarray, level: np.ndarray) -> float:

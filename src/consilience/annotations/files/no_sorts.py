@@ -102,7 +102,7 @@ def refuse_no_sorts(table: Table, request: ReadingRequest) -> None:
     roles = {found.role for name in columns if (found := role_of_name(name)) is not None}
     if len(columns) < 2 or not len(table.frame) or first_list(table.frame.iloc[:, 0]) is not None:
         return
-    texts = {name: texts_of(table.frame[name]) for name in columns}
+    texts = table.texts
     _refuse_aggregates(columns, texts)
     _refuse_parts(columns, texts)
     if "annotator" in roles and roles & {"group", "label", "same"}:
@@ -114,14 +114,6 @@ def refuse_no_sorts(table: Table, request: ReadingRequest) -> None:
     _refuse_questions(columns, texts)
     _refuse_properties(columns, texts)
     _refuse_marks(table, columns, texts)
-
-
-def texts_of(column: pd.Series) -> list[str]:
-    """Return the first 2000 cells as text, "" for missing ones."""
-    return [
-        "" if cell is None or cell != cell else str(cell).strip()
-        for cell in np.asarray(column.array[:2000], dtype=object)
-    ]
 
 
 def say_no_sort(what: str) -> str:
@@ -147,7 +139,9 @@ def _refuse_events(columns: list[Any]) -> None:
 
 def _refuse_parts(columns: list[Any], texts: dict[Any, list[str]]) -> None:
     """Refuse labels of spans of texts and of boxes in pictures."""
-    places = {normal(name).replace(" ", ""): name for name in columns if _holds_places(texts[name])}
+    heads = {name: normal(name).replace(" ", "") for name in columns}
+    may_be = set().union(*OF_PARTS)
+    places = {head: name for name, head in heads.items() if head in may_be and _holds_places(texts[name])}
     part: set[str] = next((names for names in OF_PARTS if names <= places.keys()), set())
     found = [places[name] for name in places if name in part]
     if found and any((head := role_of_name(name)) is not None and head.role == "label" for name in columns):
@@ -278,7 +272,7 @@ def of_the_people(table: Table, key: Any, others: list[Any]) -> list[Any]:
     personal = [name for name in others if PERSONAL.search(normal(name))]
     if not personal:
         return []
-    texts = {name: {text.casefold() for text in texts_of(table.frame[name]) if text} for name in others}
+    texts = {name: {text.casefold() for text in table.texts[name] if text} for name in others}
     n_columns = Counter(text for held in texts.values() for text in held)
     found = [name for name in personal if texts[name] and all(n_columns[text] == 1 for text in texts[name])]
     return found if len(found) < len(others) else []

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from consilience.annotations.files.layout import names_rows, quote
-from consilience.annotations.files.orientation import n_with_gaps
+from consilience.annotations.files.orientation import have_gaps
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import MOST_NUMBERED, is_like_missing, is_number, spells_missing
 from consilience.annotations.files.vocabulary import role_of_name
@@ -48,12 +48,11 @@ def mixture(others: list[Any], cells: Coded) -> tuple[list[Any], str]:
     numeric = number[codes].sum(0) >= 0.9 * filled  # true of a blank column
     highest = np.where(codes >= 0, value[codes], 0.0).max(0)
     numbers = np.where(codes >= 0, value[codes], -1).astype(np.int64)
-    has_gaps = np.array([n_with_gaps(numbers[:, [place]].T) > 0 for place in range(len(others))])
     if numeric.mean() > 0.5:
         odd = ~numeric | ((highest > MOST_NUMBERED) & (highest > 5 * np.median(highest[numeric])))
         what = "contains words, or numbers of another size, where others contain numbers"
     else:
-        odd = numeric & has_gaps & (filled > 0)
+        odd = numeric & have_gaps(numbers.T) & (filled > 0)
         what = "contains numbers where others contain words"
     if not odd.any() or odd.mean() > MOST_ODD:
         return [], ""

@@ -157,14 +157,19 @@ def _by_chance(values: np.ndarray) -> bool:
 
 
 def n_with_gaps(values: np.ndarray) -> int:
-    """Count the rows whose numbers are neither 1 to k nor 0 to k - 1; negative ones are blank."""
+    """Count the rows that `have_gaps`."""
+    return int(have_gaps(values).sum())
+
+
+def have_gaps(values: np.ndarray) -> np.ndarray:
+    """Which rows have numbers that are neither 1 to k nor 0 to k - 1; negative ones are blank."""
     ordered = np.sort(values, axis=1)
     filled = ordered >= 0
     distinct = filled[:, 0].astype(int) + ((ordered[:, 1:] != ordered[:, :-1]) & filled[:, 1:]).sum(1)
     highest = ordered[:, -1]
     lowest = np.where(filled, ordered, highest[:, None]).min(1)
     without_gaps = (lowest <= 1) & (highest - lowest == distinct - 1)
-    return int((~without_gaps & (distinct > 0)).sum())
+    return np.asarray(~without_gaps & (distinct > 0))
 
 
 def _numbers(names: pd.Index) -> np.ndarray | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 from consilience.annotations.display import facts
 from consilience.annotations.names import Coded, Where, code
 
+MOST_LOOKED_AT = 2000  # cells of a column from which is judged what it holds
 CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 7, but not 007
 WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,17})(?:\.0)?")  # 7.0 is how pandas writes 7 in a column with gaps
 
@@ -83,6 +85,19 @@ class Table:
     def columns(self) -> list[Any]:
         """Names of the columns."""
         return list(self.frame.columns)
+
+    @cached_property
+    def first_cells(self) -> dict[Any, np.ndarray]:
+        """The first cells of each column."""
+        return dict(zip(self.columns, self.frame.iloc[:MOST_LOOKED_AT].to_numpy(object).T))
+
+    @cached_property
+    def texts(self) -> dict[Any, list[str]]:
+        """The first cells of each column as text, "" for missing ones."""
+        return {
+            name: ["" if cell is None or cell != cell else str(cell).strip() for cell in cells]
+            for name, cells in self.first_cells.items()
+        }
 
     def column(self, name: Any) -> Coded:
         """Return one column, coded."""

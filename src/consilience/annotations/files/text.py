@@ -30,6 +30,7 @@ SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # Excel's declaratio
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|NaN|NA|")
 FEW_TYPED = 8  # most columns that are read a second time; if there are more, all are
 WHOLE_OR_MISSING = re.compile(r"-?\d+(\.0+)?|nan|NaN|NA|")
+MANY_COLUMNS = 1000  # which are held in one array: pandas holds each column of text by itself
 MOST_GROUPS = 50  # most different numbers in a matrix without names
 FEW_NUMBERS = 4  # columns of numbers without names, which may be those of a long table
 END = "end of the text"
@@ -260,8 +261,11 @@ class _Text:
         )
 
     def _quickly(self) -> pd.DataFrame | None:
-        """Read the table with pandas; None if lines differ in length or end in CR, or none names the columns."""
-        if not self.has_header:
+        """Read the table with pandas; None if lines differ in length or end in CR, or none names the columns.
+
+        None also for very many columns, of which pandas makes as many arrays.
+        """
+        if not self.has_header or len(self.header) >= MANY_COLUMNS:
             return None
         with self._lines() as text:
             text.readline()
@@ -331,10 +335,13 @@ class _Text:
                     f"that contain the delimiter in quotation marks.{self._names_of_rows(n_columns)}"
                 )
             for column, cell in zip(columns, cells):
-                column.append(cell)
+                column.append(sys.intern(cell))
         if any("\n" in cell or "\r" in cell for cell in cells) and self._is_open():
             raise AnnotationError(f"A quotation mark that opens in line {line} is never closed; close or remove it.")
-        frame = pd.DataFrame(dict(zip(self.header, columns)), dtype=str)
+        if n_columns < MANY_COLUMNS:
+            frame = pd.DataFrame(dict(zip(self.header, columns)), dtype=str)
+        else:
+            frame = pd.DataFrame(np.array(columns, dtype=object).T, columns=pd.Index(self.header), dtype=object)
         return self._without_marks(frame) if self.unquoted else frame
 
     def _names_of_rows(self, n_columns: int) -> str:

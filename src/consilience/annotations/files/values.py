@@ -16,6 +16,7 @@ from consilience.annotations.keywords import spell
 from consilience.annotations.names import Coded, Where, plain, without
 from consilience.errors import AnnotationError
 
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 NEVER_AN_ANSWER = {"nan", "<na>", "#n/a", "null", "<null>", "nat", "\\n"}  # \\N is how MySQL and Hive write it
 ERROR_OF_SHEET = re.compile(r"#[^\W\d_a-zß-ÿ]\S{0,12}[!?]|#¡\S{1,12}[!?]|#N/?[AVD]\b/?|#DIV/0!|#Н/Д")
 PERHAPS_AN_ANSWER = {"na", "n/a", "n.a."}
@@ -164,7 +165,7 @@ def number_of_cells(column: Coded, names: np.ndarray) -> int:
 def is_number(name: Any) -> bool:
     """Whether a name is a number, or text that is one."""
     if isinstance(name, str):
-        return re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", name.strip(), re.IGNORECASE) is not None
+        return NUMBER.fullmatch(name.strip()) is not None
     return isinstance(name, int | float | np.number) and not isinstance(name, bool | np.bool_)
 
 

@@ -259,6 +259,7 @@ def normal(name: Any) -> str:
     return re.sub(r"[\s_.\-/()#]+", " ", text).strip().casefold()
 
 
+@lru_cache(maxsize=32_768, typed=True)
 def role_of_name(name: Any) -> Named | None:
     """Return what the name of a column says about its contents, None if it is not recognised.
 

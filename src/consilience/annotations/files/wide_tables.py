@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,7 @@ def require_header(table: Table) -> None:
     for name in columns:
         # a group may have the name of its card, so in a wide table several columns must tell
         is_again = name in again and len(again) >= len(columns) * SHARE_OF_DATA
-        why = "occurs again in its column" if is_again and name else _why_data(str(name), table.frame[name])
+        why = "occurs again in its column" if is_again and name else _why_data(str(name), table.first_cells[name])
         if why:
             raise AnnotationError(
                 f"The first line seems to contain data instead of names of columns, since {str(name)!r} {why}; insert "
@@ -70,18 +72,19 @@ def require_header(table: Table) -> None:
         )
 
 
-def _why_data(name: str, column: pd.Series) -> str:
+def _why_data(name: str, cells: np.ndarray) -> str:
     """Say why the name of a column seems to be one of its cells, empty if it does not."""
     if is_fraction(name):
         return "is a number"
     if not name or is_number(name):
         return ""
     form = _form(name)
-    if "#" in form and len(column) and np.mean([_form(str(cell)) == form for cell in column]) > 0.8:
-        return f"has the form of the cells below it, such as {str(column.iloc[0])!r}"
+    if "#" in form and len(cells) and np.mean([_form(str(cell)) == form for cell in cells]) > 0.8:
+        return f"has the form of the cells below it, such as {str(cells[0])!r}"
     return ""
 
 
+@lru_cache(maxsize=4096)
 def _form(text: str) -> str:
     """Return a text with # for each number in it, empty for a number alone."""
     form = re.sub(r"\d+", "#", text)
@@ -149,7 +152,7 @@ def without_missing(table: Table, cells: Coded, request: ReadingRequest) -> Code
 
 def refuse_lists(table: Table, request: ReadingRequest) -> None:
     """Raise an AnnotationError if a cell contains a list, which is allowed only in a recognised long table."""
-    for name in table.columns:
+    for name in () if table.is_text else table.columns:
         row = first_list(table.frame[name]) if name not in request.ignore else None
         if row is not None:
             raise AnnotationError(
@@ -240,7 +243,7 @@ def _one_of_the_same(table: Table, request: ReadingRequest, columns: list[Any], 
         and found.role == of_key.role
         and name not in same
         # a card may be called e-mail, too
-        and (found.noun not in WEAK or _holds_dates_or_addresses(table.frame[name]))
+        and (found.noun not in WEAK or _holds_dates_or_addresses(table.first_cells[name]))
     ]
     return chosen, [*(name for name in same if name != chosen), *(name for name in alike if names_rows(table, name))]
 
@@ -289,7 +292,8 @@ def no_persons(table: Table, names: list[Any]) -> list[Any]:
     letters = are_letters(names)
     other |= are_ids
     other |= [
-        _is_beside(table, name, are_letters=letters) or _holds_dates_or_addresses(table.frame[name]) for name in names
+        _is_beside(table, name, are_letters=letters) or _holds_dates_or_addresses(table.first_cells[name])
+        for name in names
     ]
     return [name for name, is_it in zip(names, other) if is_it]
 
@@ -303,14 +307,19 @@ def _is_beside(table: Table, name: Any, *, are_letters: bool) -> bool:
     """Whether a column has a usual name for additional data, such as comments, or contains dates or addresses."""
     if normal(name) in NO_PERSON and not (are_letters and len(str(name)) == 1):
         return True
-    return role_of_name(name) is None and _holds_dates_or_addresses(table.frame[name])
+    return role_of_name(name) is None and _holds_dates_or_addresses(table.first_cells[name])
 
 
-def _holds_dates_or_addresses(column: pd.Series) -> bool:
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+def _holds_dates_or_addresses(cells: np.ndarray) -> bool:
+    if len(cells) and all(isinstance(cell, datetime) for cell in cells):  # and not only the first ones: NaT is one
         return True
-    texts = [text for cell in np.asarray(column.array[:FIRST_CELLS], dtype=object) if (text := str(cell).strip())]
-    return len(texts) > 1 and all(ADDRESS_OR_DATE.match(text) for text in texts)
+    n_filled = 0
+    for cell in cells[:FIRST_CELLS]:
+        if text := str(cell).strip():
+            if not ADDRESS_OR_DATE.match(text):
+                return False
+            n_filled += 1
+    return n_filled > 1
 
 
 def _refuse_records(table: Table, request: ReadingRequest, others: list[Any]) -> None:
@@ -319,7 +328,7 @@ def _refuse_records(table: Table, request: ReadingRequest, others: list[Any]) ->
         return
     pairs = [found for name in table.columns if (found := _stem_of_property(name))]
     twice = sorted({stem for stem, _ in pairs if {(stem, "id"), (stem, "name")} <= set(pairs)})
-    beside = [name for name in others if _holds_dates_or_addresses(table.frame[name])]
+    beside = [name for name in others if _holds_dates_or_addresses(table.first_cells[name])]
     if len(twice) > 1 or (len(beside) > 2 and len(beside) > 0.3 * len(others)):
         raise AnnotationError(of_records(table.columns))
 
