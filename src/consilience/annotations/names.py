@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import not_
 from types import FrameType
 from typing import Any
 
@@ -189,7 +190,11 @@ def without(column: Coded, unwanted: Bool[np.ndarray, " names"]) -> Coded:
 def _without_blanks(column: Coded) -> Coded:
     names = _whole_floats_as_integers(column.names)
     if pd.api.types.is_object_dtype(names.dtype) or pd.api.types.is_string_dtype(names.dtype):
-        blank = np.array([isinstance(name, str) and not name.strip() for name in names.to_numpy(object)], dtype=bool)
+        texts = names.to_numpy(object)
+        if isinstance(names.dtype, pd.StringDtype):
+            blank = np.array([*map(not_, map(str.strip, texts))], dtype=bool)
+        else:
+            blank = np.array([isinstance(name, str) and not name.strip() for name in texts], dtype=bool)
         return without(Coded(column.codes, names), blank)
     return Coded(column.codes, names)
 
@@ -240,18 +245,32 @@ def unique_names(names: Iterable[Any] | Coded, what: str, where: Where | None = 
 
 def sort_rows(columns: Sequence[Int[np.ndarray, " rows"]], sizes: Sequence[int]) -> list[Int[np.ndarray, " rows"]]:
     """Sort rows of codes by their first column, then by the second, and so on; column c lies in ``range(sizes[c])``."""
-    if math.prod(sizes) >= 2**63:  # one number per row would overflow
+    key = _sorted_keys(columns, sizes)
+    if key is None:
         order = np.lexsort(columns[::-1])
         return [column[order] for column in columns]
-    key = columns[0].astype(np.int64)  # one number per row: sorting numbers is many times faster than sorting rows
-    for column, size in zip(columns[1:], sizes[1:]):
-        key = key * size + column
-    key.sort()
     rising = []
     for size in sizes[:0:-1]:
         key, whole = key // max(size, 1), key
         rising.append(whole - key * size)
     return [key, *reversed(rising)]
+
+
+def are_distinct(columns: Sequence[Int[np.ndarray, " rows"]], sizes: Sequence[int]) -> bool:
+    """Whether no two rows of codes are equal, at half the cost of sorting them; False if that is not known so soon."""
+    key = _sorted_keys(columns, sizes)
+    return key is not None and not (key[1:] == key[:-1]).any()
+
+
+def _sorted_keys(columns: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray | None:
+    """Rows as numbers, in rising order, which are sorted many times faster; None if they would overflow."""
+    if math.prod(sizes) >= 2**63:
+        return None
+    key = columns[0].astype(np.int64)
+    for column, size in zip(columns[1:], sizes[1:]):
+        key = key * size + column
+    key.sort()
+    return key
 
 
 def compress(keys: Int[np.ndarray, " rows"], n_keys: int) -> tuple[np.ndarray, np.ndarray]:

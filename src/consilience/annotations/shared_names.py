@@ -50,7 +50,9 @@ def own_names(item: Coded, annotator: Coded, label: Coded) -> OwnNames | None:
     """
     rows = np.flatnonzero(~(item.missing | annotator.missing | label.missing))
     items, people, names = (column.codes[rows] for column in (item, annotator, label))
-    of_several = _n_distinct(items, people, len(item.names), len(annotator.names))[items] > 1
+    somebody = np.zeros(len(item.names), dtype=np.intp)
+    somebody[items] = people
+    of_several = (np.bincount(items[people != somebody[items]], minlength=len(item.names)) > 0)[items]
     people, names = people[of_several], names[of_several]
     informative = np.bincount(names, minlength=len(label.names)) > 1
     own = informative & (_n_distinct(names, people, len(label.names), len(annotator.names)) == 1)
@@ -68,6 +70,10 @@ def _n_distinct(
     """Count the different codes in `what` that occur with each code in `of`."""
     if not len(of):
         return np.zeros(n_of, dtype=np.intp)
+    if n_of * n_what <= len(of):  # a table of all pairs is smaller than the rows
+        occurs = np.zeros((n_of, n_what), dtype=bool)
+        occurs[of, what] = True
+        return occurs.sum(1)
     of, what = sort_rows([of, what], [n_of, max(n_what, 1)])
     first = np.append(True, (of[1:] != of[:-1]) | (what[1:] != what[:-1]))
     return np.bincount(of[first], minlength=n_of)

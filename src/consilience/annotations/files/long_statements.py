@@ -15,10 +15,10 @@ from consilience.annotations.files.layout import Long, ReadingRequest, first_lis
 from consilience.annotations.files.sameness import read_judgements, require_no_preference, require_sameness
 from consilience.annotations.files.statements import VALUE, Statements, among, mark_unsorted, owner_of, read_values
 from consilience.annotations.files.table import Reading, Table
-from consilience.annotations.files.values import quantify
+from consilience.annotations.files.values import number_of_cells, quantify
 from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, with_article
 from consilience.annotations.keywords import spell
-from consilience.annotations.names import Coded, Where, code
+from consilience.annotations.names import Coded, Where
 from consilience.annotations.tables import all_names
 from consilience.errors import AnnotationError
 
@@ -70,7 +70,7 @@ def split_lists(table: Table, layout: Long) -> Table:
                 frame = _with(frame, value, _numbered_names(frame, layout))
             frame = _with(frame, name, [list(cell) if is_it else [cell] for cell, is_it in zip(column, is_list)])
             table, frame = _explode(replace(table, frame=frame), name)
-    if layout.kind == "groupings" and (separator := _separator(frame, layout)):
+    if layout.kind == "groupings" and (separator := _separator(table, layout)):
         split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
         frame = _with(frame, value, _numbered_names(_with_names_of_groups(frame, value), layout))
         table, _ = _explode(replace(table, frame=_with(frame, item, split)), item)
@@ -97,23 +97,25 @@ def _explode(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:
     return replace(table, frame=frame, where=lambda row: where(int(rows[row]))), frame
 
 
-def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
+def _separator(table: Table, layout: Long) -> str | None:
     """Find the separator of the items in a row for each group, None if each row has one item.
 
     A separator is accepted if most rows are separate groups and most cells contain it, or some if most parts occur in
     several different cells and the column's name is plural (cards); and if either is so, unlike of a name such as
     "Paris, France".
     """
-    cells = frame[layout.columns["item"]].astype(str)
+    item = table.code(layout.columns["item"])
+    texts = [str(name) for name in item.names]
     plural_name = is_plural(layout.columns["item"])
     for separator in SEPARATORS:
-        joined = cells.str.contains(separator, regex=False)
-        if not (joined.mean() > 0.5 or (plural_name and joined.any())):
+        joined = np.array([separator in text for text in texts], dtype=bool)
+        are_most = joined.any() and number_of_cells(item, joined) > 0.5 * len(item)
+        if not (are_most or (plural_name and joined.any())):
             continue
-        parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
+        parts = Counter(part.strip() for text in texts for part in {*text.split(separator)})
         recur = np.median(list(parts.values())) >= 2
-        if recur or joined.mean() > 0.5:
-            if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
+        if recur or are_most:
+            if table.frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
                 return None
             return separator if recur or plural_name else None
     return None
@@ -144,7 +146,7 @@ def read_long(table: Table, layout: Long, request: ReadingRequest, notes: list[s
     )
     coded = table.coded(list(names.values()), alike=alike)
     columns = {part: coded[column] for part, column in names.items()}
-    cells = code(table.frame[layout.columns[role]])
+    cells = table.code(layout.columns[role])
     value = read_values(cells, table, request, role, table.where, warnings)
     blank = cells.missing if request.missing is None else value.missing  # the others have been counted
     if layout.kind == "pairs":
@@ -204,7 +206,8 @@ def _without_silence(
     keys = ("item", "item_b") if layout.kind == "pairs" else ("item",)
     names = all_names([columns[key] for key in keys])
     for key in keys:
-        columns[key] = columns[key].renamed(names.get_indexer(columns[key].names), names)
+        if columns[key].names is not names:
+            columns[key] = columns[key].renamed(names.get_indexer(columns[key].names), names)
     silent = columns[role].missing & ~columns["item"].missing
     if silent.any():
         others = [column.missing for part, column in columns.items() if part not in ("item", role)]

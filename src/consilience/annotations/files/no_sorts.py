@@ -11,7 +11,6 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from consilience.annotations.files.layout import ReadingRequest, first_list, quote
 from consilience.annotations.files.table import Table

@@ -13,7 +13,7 @@ from consilience.annotations.files.statements import VALUE, Statements, owner_of
 from consilience.annotations.files.values import quantify
 from consilience.annotations.files.vocabulary import normal
 from consilience.annotations.keywords import spell
-from consilience.annotations.names import sort_rows
+from consilience.annotations.names import are_distinct, sort_rows
 
 OFFERED = {  # columns of a sort that may be read instead of others
     **dict.fromkeys(("subcategory", "subgroup", "supercategory", "hybrid", "principle", "criterion"), "group"),
@@ -33,7 +33,10 @@ def note_repeated(found: Statements) -> list[str]:
     if whose is None:
         return []
     columns = [column + 1 for column in (*pair, whose.codes, found.columns[VALUE[found.kind]].codes)]  # -1 is missing
-    *of, value = sort_rows(columns, [int(column.max(initial=0)) + 1 for column in columns])
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    if are_distinct(columns[:-1], sizes[:-1]):
+        return []
+    *of, value = sort_rows(columns, sizes)
     again = np.logical_and.reduce([column[1:] == column[:-1] for column in of])
     several = (again & (value[1:] != value[:-1])).sum()
     what, value_of = ("pair", "judgement") if found.kind == "pairs" else ("item", "label")

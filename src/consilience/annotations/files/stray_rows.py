@@ -85,14 +85,24 @@ def _rules(table: Table) -> list[int]:
     first = next((frame.iloc[:, i] for i in range(frame.shape[1]) if str(frame.columns[i]).strip()), None)
     if first is None or not _may_hold_text(first):
         return []
-    hits = np.flatnonzero(
-        first.isin([sign * n for sign in "-=_—–" for n in range(2, 200)] + [":---", "---:", ":---:", ":--"])
+    hits = _rows_with(
+        table, first.name, [sign * n for sign in "-=_—–" for n in range(2, 200)] + [":---", "---:", ":---:", ":--"]
     )
     return [
         int(row)
         for row in hits
         if len(cells := [cell for cell in _cells(table, row) if cell]) > 1 and all(map(RULE.fullmatch, cells))
     ]
+
+
+def _rows_with(table: Table, name: Any, texts: list[str]) -> np.ndarray:
+    """Find the rows in which a column holds one of some texts."""
+    column = table.frame[name]
+    if not isinstance(column.dtype, pd.StringDtype):
+        return np.flatnonzero(column.isin(texts))
+    coded = table.code(name)  # has fewer names than rows, and is needed later
+    wanted = np.append(coded.names.isin(texts), False)
+    return np.flatnonzero(wanted[coded.codes]) if wanted.any() else np.empty(0, dtype=np.intp)
 
 
 def _may_hold_text(column: pd.Series) -> bool:
@@ -110,7 +120,7 @@ def _repeated_headers(table: Table) -> list[int]:
     spelled = {form(text) for form in (str.strip, str.lower, str.upper, str.title, str.capitalize) for text in (name,)}
     spelled |= {f"{text} " for text in spelled} | {f" {text}" for text in spelled} | {name}
     found = []
-    for row in np.flatnonzero(column.isin(list(spelled))):
+    for row in _rows_with(table, column.name, list(spelled)):
         cells = [cell.casefold() for cell in _cells(table, row)]
         filled = [(cell, name) for cell, name in zip(cells, names) if cell]
         if len(filled) > 1 and 2 * len(filled) >= len(names) and all(cell == name for cell, name in filled):

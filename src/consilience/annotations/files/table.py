@@ -99,9 +99,19 @@ class Table:
             for name, cells in self.first_cells.items()
         }
 
+    @cached_property
+    def _coded(self) -> dict[Any, Coded]:
+        return {}
+
+    def code(self, name: Any) -> Coded:
+        """Return one column, coded once, with numbers in text as text."""
+        if name not in self._coded:
+            self._coded[name] = code(self.frame[name])
+        return self._coded[name]
+
     def column(self, name: Any) -> Coded:
         """Return one column, coded."""
-        return self.typed(code(self.frame[name]))[0]
+        return self.typed(self.code(name))[0]
 
     def coded(self, names: list[Any], alike: list[Any]) -> dict[Any, Coded]:
         """Return some columns, each coded; those in `alike` contain names of the same things.
@@ -109,7 +119,7 @@ class Table:
         They are coded in threads, since hashing of text releases Python's global lock.
         """
         with ThreadPoolExecutor() as threads:
-            columns = dict(zip(names, threads.map(code, [self.frame[name] for name in names])))
+            columns = dict(zip(names, threads.map(self.code, names)))
         for group in (alike, *([name] for name in names if name not in alike)):
             columns |= zip(group, self.typed(*(columns[name] for name in group)))
         return columns
