@@ -2,7 +2,8 @@
 
 deep_step      BayesSCDC at its defaults on images of handwritten digits, without judgements, in turns with as many
                steps of a plain autoencoder: the same networks, optimiser and size of minibatches.
-deep_restarts  a fit of 500 points in two dimensions at the defaults, in a new process, with imports and compilation.
+deep_restarts  a fit of 500 points in two dimensions at the defaults, in a new process, with imports and compilation;
+               and in a second one, which finds the code that the first compiled.
 
 Runs on the default device of JAX, which on a processor uses all its cores.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -29,7 +31,9 @@ from consilience.deep.training import batches
 
 N_IMAGES, EPOCHS = 20_000, 5
 MODEL, NETWORKS = "BayesSCDC", "its networks alone"
-MOST_RATIO, MOST_SECONDS = 1.5, 30  # wanted
+MOST_RATIO = 1.5  # wanted
+AGAIN = "BayesSCDC, compiled before"
+MOST_SECONDS = {MODEL: 25, AGAIN: 12}  # wanted
 FIT = """
 import time
 start = time.perf_counter()
@@ -103,10 +107,14 @@ def cells_of_deep_restarts() -> Iterator[Cell]:
 
 
 def compute_deep_restarts(cell: Cell) -> dict[str, Any]:
-    """Return a fit in a new process, without a folder of compiled code, with its numbers of restarts and epochs."""
-    environment = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
+    """Return a fit in a new process, without and with compiled code, with its numbers of restarts and epochs."""
     command = [sys.executable, "-c", cell.settings["script"]]
-    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    seconds, busy, *counts = map(float, output.split())
-    run = {"seconds": seconds, "busy": busy} | dict(zip(("restarts", "epochs"), map(int, counts), strict=True))
-    return {"runs": {cell.model: run}} | busy_machine()
+    runs = {}
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"JAX_COMPILATION_CACHE_DIR": folder}
+        for name in MOST_SECONDS:
+            output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+            seconds, busy, *counts = map(float, output.split())
+            numbers = zip(("restarts", "epochs"), map(int, counts), strict=True)
+            runs[name] = {"seconds": seconds, "busy": busy} | dict(numbers)
+    return {"runs": runs} | busy_machine()

@@ -17,6 +17,7 @@ from benchmarks.experiments import Page, Part, Record
 from benchmarks.speed import (
     deep,
     deep_step,
+    jobs,
     labels,
     machine,
     pairs,
@@ -62,6 +63,9 @@ PARTS = (
     Part("deep_start", deep.cells_of_deep_start, deep.compute_deep_start),
     Part("deep_step", deep_step.cells_of_deep_step, deep_step.compute_deep_step),
     Part("deep_restarts", deep_step.cells_of_deep_restarts, deep_step.compute_deep_restarts),
+    Part("jobs", jobs.cells_of_jobs, jobs.compute_jobs, is_optional=True),
+    Part("reading", jobs.cells_of_reading, jobs.compute_reading, is_optional=True),
+    Part("fits", jobs.cells_of_fits, jobs.compute_fits, is_optional=True),
 )
 
 
@@ -88,6 +92,7 @@ class Target:
 
 def targets(record: Record) -> Iterator[Target]:
     """Yield the targets of all rows that were measured."""
+    yield from targets_of_jobs(record)
     for part, size in (("labels", "100 000 items"), ("labels_large", "1 000 000 items")):
         rows = by_model(record, part)
         for model, least in ((labels.ONE_THREAD, 20), (labels.TWO_THREADS, 30)):
@@ -122,10 +127,33 @@ def targets(record: Record) -> Iterator[Target]:
         text = f"``{model}``, {row['data']}: seconds / those of the arithmetic of its networks"
         found = at_most(text, 1 / row["ratio"][deep_step.NETWORKS], deep_step.MOST_RATIO, ".2f")
         yield replace(found, measured=f"{found.measured}, of the processor {row['busy_ratio']:.2f}")
-    for model, row in by_model(record, "deep_restarts").items():
-        run = row["runs"][model]
-        text = f"``{model}``, {row['data']}, {run['restarts']} restarts, with imports and compilation: seconds"
-        yield at_most(text, run["seconds"], deep_step.MOST_SECONDS, ".1f")
+    for row in by_model(record, "deep_restarts").values():
+        for name, run in row["runs"].items():
+            text = f"``BayesSCDC``, {row['data']}, {run['restarts']} restarts, with imports"
+            what = " and compilation" if name == deep_step.MODEL else ", compiled before"
+            yield at_most(f"{text}{what}: seconds", run["seconds"], deep_step.MOST_SECONDS[name], ".1f")
+
+
+def targets_of_jobs(record: Record) -> Iterator[Target]:
+    """Yield the targets of whole jobs: seconds of the processor, megabytes, and how many times as long as the peer."""
+    for row in record.frame("jobs").to_dict("records"):
+        run = row["runs"][row["model"]]
+        text = f"``{row['model']}``, {row['data']}"
+        yield at_most(f"{text}: processor seconds", run["busy"], jobs.WANTED[row["data"]], ".2f")
+        if row["data"] in jobs.SORTS:
+            yield at_most(f"{text}: MB", run["megabytes"], jobs.MOST_MEGABYTES, ".0f")
+    for row in record.frame("reading").to_dict("records"):
+        *_, peer, _, most = jobs.READING[row["data"]]
+        text = f"``{row['model']}``, {row['data']}"
+        if row["data"] == jobs.WIDE:
+            yield at_most(f"{text}: processor seconds", row["runs"][row["model"]]["busy"], most, ".2f")
+        else:
+            yield at_most(f"{text}: seconds / those of {peer}", 1 / row["ratio"][peer], most, ".1f")
+    for row in record.frame("fits").to_dict("records"):
+        most = jobs.FITS[row["data"]][-1]
+        yield at_most(
+            f"``{row['model']}``, {row['data']}: processor seconds", row["runs"][row["model"]]["busy"], most, ".1f"
+        )
 
 
 def at_least(text: str, value: float, least: float) -> Target:
@@ -133,7 +161,7 @@ def at_least(text: str, value: float, least: float) -> Target:
 
 
 def at_most(text: str, value: float, most: float, form: str) -> Target:
-    return Target(text, f"at most {most:.2g}", f"{value:{form}}", value <= most)
+    return Target(text, f"at most {most:{'.2g' if most < 100 else '.0f'}}", f"{value:{form}}", value <= most)
 
 
 def shown(ratio: float) -> str:
@@ -154,6 +182,9 @@ def tables(record: Record) -> dict[str, str]:
     found = {
         "machine": table_of_machine(record),
         "profiles": table_of_profiles(record),
+        "jobs": table_of_comparisons(record, "jobs", ("megabytes",)),
+        "reading": table_of_comparisons(record, "reading"),
+        "fits": table_of_comparisons(record, "fits"),
         "annotations": table_of_comparisons(record, "annotations", ("megabytes",)),
         "labels": table_of_comparisons(record, "labels", ("megabytes", "sweeps", "right", "alone")),
         "labels_large": table_of_comparisons(record, "labels_large", ("megabytes", "sweeps", "right", "alone")),

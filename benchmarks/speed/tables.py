@@ -139,10 +139,10 @@ def table_of_start(record: Record) -> list[str]:
 def table_of_restarts(record: Record) -> list[str]:
     """Return what a whole fit took, with its numbers of restarts and epochs."""
     return [
-        f"{row['model']}: {row['data']}, {run['restarts']} restarts, {run['epochs']} epochs: "
+        f"{name}: {row['data']}, {run['restarts']} restarts, {run['epochs']} epochs: "
         f"{run['seconds']:.1f} s, of the processor {run['busy']:.1f} s"
         for _, row in record.frame("deep_restarts").iterrows()
-        for run in row["runs"].values()
+        for name, run in row["runs"].items()
     ]
 
 

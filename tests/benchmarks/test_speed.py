@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from benchmarks.experiments import Cell, Record, page
-from benchmarks.speed import labels, measuring, pairs, subset_groupings, telling
+from benchmarks.speed import jobs, labels, measuring, pairs, subset_groupings, telling
 from benchmarks.speed.__main__ import main
 from benchmarks.speed.measuring import against_arithmetic, compared, exponent, in_turns, timed
-from benchmarks.speed.speed import PAGE, PARTS, by_model, machines, targets
+from benchmarks.speed.speed import PAGE, PARTS, by_model, machines, targets, targets_of_jobs
 from benchmarks.speed.tables import table_of_comparisons, table_of_growth
 from consilience.consensus import DawidSkene, MajorityVote
 
@@ -137,6 +137,25 @@ def test_telling_is_measured_in_stretches_of_answers():
     assert all(len(found[name]) == 2 and min(found[name]) > 0 for name in ("tell", "ask_named", "ask"))
 
 
+def test_a_job_is_measured_in_a_process_of_its_own():
+    (cell,) = [cell for cell in jobs.cells_of_jobs() if cell.data == jobs.MISSING]
+    run = jobs.compute_jobs(cell)["runs"][jobs.MODEL]
+    assert 0 < run["busy"] < 5
+    assert 5 < run["megabytes"] < jobs.MOST_MEGABYTES
+
+
+def test_jobs_are_of_the_sizes_that_their_names_say():
+    sorts = jobs.card_sorts(30, 50)
+    assert (sorts.n_annotators, sorts.n_items) == (30, 50)
+    frame = jobs.frame_of_labels(100)
+    assert frame["task"].value_counts().eq(5).all()
+    assert not frame.duplicated(["task", "worker"]).any()
+    judged = jobs.judged_records(200)
+    assert judged.n_items == 200
+    assert 900 < judged.n_rows <= 1000
+    assert 0.4 < judged.same.mean() < 0.6
+
+
 # ---- tables and targets
 
 
@@ -191,6 +210,17 @@ def test_targets_are_judged_by_the_record():
     target = found[f"``{labels.ONE_THREAD}``, 20 sweeps, 100 000 items: seconds of crowd-kit / ours"]
     assert target.is_met == (ratio >= 20)
     assert float(target.measured) == pytest.approx(ratio, rel=0.05)
+
+
+def test_jobs_are_judged_by_processor_seconds_or_by_their_peer():
+    data = next(iter(jobs.SORTS))
+    job = {"model": jobs.MODEL, "data": data, "runs": {jobs.MODEL: {"busy": 2.5, "megabytes": 800.0}}}
+    model, _, peer, *_ = jobs.READING[jobs.LONG]
+    read = {"model": model, "data": jobs.LONG, "runs": {}, "ratio": {peer: 0.5}}
+    found = [
+        (target.wanted, target.measured, target.is_met) for target in targets_of_jobs(Rows(jobs=[job], reading=[read]))
+    ]
+    assert found == [("at most 3.5", "2.50", True), ("at most 700", "800", False), ("at most 3", "2.0", True)]
 
 
 def test_every_machine_is_named_with_its_parts():
