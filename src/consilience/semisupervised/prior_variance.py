@@ -103,9 +103,14 @@ def search(
 
 
 def are_far_behind(by_item: Float[np.ndarray, "candidates items"]) -> Bool[np.ndarray, " candidates"]:
-    """Which candidates are behind the best by more than `FAR_BEHIND` standard errors of the difference."""
-    difference = by_item - by_item[by_item.sum(1).argmax()]
-    return np.asarray(difference.sum(1) < -FAR_BEHIND * standard_error(difference))
+    """Which candidates are behind the best by more than `FAR_BEHIND` standard errors of the difference.
+
+    Those next to the best are not: they differ so little from it that the standard errors are too small.
+    """
+    best = by_item.sum(1).argmax()
+    difference = by_item - by_item[best]
+    is_next = np.abs(np.arange(len(by_item)) - best) <= 1
+    return np.asarray((difference.sum(1) < -FAR_BEHIND * standard_error(difference)) & ~is_next)
 
 
 def extend_to_all_folds(
