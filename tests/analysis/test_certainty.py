@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels, Pairs
-from consilience.analysis.certainty import certainty_of_report, chance_share, repeated_pairs
+from consilience.analysis.certainty import certainty_of_report, chance_share, interval_of_another, repeated_pairs
 from consilience.analysis.certainty_models import BUILDERS, FEWEST, people_behind
 from consilience.analysis.findings import findings
 from consilience.consensus import (
@@ -420,6 +420,15 @@ def test_intervals_are_wider_than_the_draws_where_people_are_few():
     found = certainty(model, annotations, n_draws=50, random_state=0)
     own = found.items["cluster"].map("abc".index).to_numpy()
     shares = [repeated_pairs(own, draw).mean() for draw in found.draws]
-    low, high = np.quantile(np.array(shares) / 20, [0.05, 0.95])
+    low, high = interval_of_another(np.array(shares) / 20)
     assert found.repeats - found.low == pytest.approx(2 * (found.repeats - low))
     assert found.high == pytest.approx(min(found.repeats + 2 * (high - found.repeats), 1))
+
+
+@pytest.mark.parametrize("n_draws", [20, 40, 100])
+def test_one_more_draw_is_in_the_interval_as_often_as_is_said(n_draws):
+    """Another group is one more draw: with the usual quantiles of 20 draws it was inside in .82 of the cases."""
+    draws = np.random.default_rng(0).standard_normal((n_draws + 1, 20_000))
+    low, high = interval_of_another(draws[:-1])
+    inside = ((low <= draws[-1]) & (draws[-1] <= high)).mean()
+    assert inside == pytest.approx(0.9, abs=0.01)  # 4 standard errors
