@@ -12,7 +12,9 @@ from consilience.consensus import DawidSkene
 from consilience.consensus.labels import choice_of_prior
 from consilience.consensus.labels.annotator_models import NO_PULL, Hierarchical
 from consilience.consensus.labels.choice_of_prior import (
+    ENOUGH,
     FEWEST,
+    MANY,
     PULL,
     JudgedLabels,
     can_tell,
@@ -90,10 +92,18 @@ def test_items_in_chunks_have_the_same_correlation(monkeypatch):
 
 
 def test_rounding_decides_nothing():
-    assert not has_collapsed(-1e-17, 1e-17)
-    assert not has_collapsed(-0.2, -0.1)
-    assert has_collapsed(0.1, 0.2)
-    assert not has_collapsed(0.2, 0.2)
+    assert not has_collapsed(-1e-17, 1e-17, MANY)
+    assert not has_collapsed(-0.2, -0.1, MANY)
+    assert has_collapsed(0.1, 0.2, MANY)
+    assert not has_collapsed(0.2, 0.2, FEWEST)
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "share"), [(0, 1), (MANY // 2, (1 + ENOUGH) / 2), (MANY, ENOUGH), (10 * MANY, ENOUGH)]
+)
+def test_small_differences_tell_of_few_labels_only(n_labels, share):
+    assert has_collapsed(0.2 * share - 1e-6, 0.2, n_labels)
+    assert not has_collapsed(0.2 * share + 1e-6, 0.2, n_labels)
 
 
 @pytest.mark.parametrize(

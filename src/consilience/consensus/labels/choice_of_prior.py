@@ -18,14 +18,16 @@ that the other labels of its item give, by annotators whose matrices were learne
 
 Given the true class z, a label is independent of the others of its item. So with two classes, the covariance of b and
 y_j is that of b and z times a factor of the annotator alone: R grows with the correlation of b with the truth, whatever
-the annotators' habits are, and needs no truth. The cautious prior is taken if R of the ordinary one is below `ENOUGH`
-of its.
+the annotators' habits are, and needs no truth. The cautious prior is taken if R of the ordinary one is below a share of
+its: 1 of few labels, which falls to `ENOUGH` of `MANY`.
 
 Decided here
 ------------
 Only crowds with at most `MOST_EACH` labels an item are asked: with more, no collapse was seen. Of fewer than `FEWEST`
 labels, R is mostly chance. `ENOUGH` is well below 1, since R also grows with errors that annotators share: of links of
-entities, R of the cautious prior is up to .06 above that of the ordinary one, which has fewer errors.
+entities, R of the cautious prior is up to .06 above that of the ordinary one, which has fewer errors. What these add
+does not depend on the number of labels; but the fewer there are, the more a prior changes, so that small differences of
+R tell.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from consilience.consensus.labels.annotator_models import AnnotatorModel
 from consilience.inference.product_distributions import Responsibilities, Weights
 
 PULL = (10.0, 2.0)  # g, h
-ENOUGH = 0.9
+ENOUGH, MANY = 0.9, 5000  # of R; labels
 MOST_EACH = 10.0
 FEWEST = 200  # labels
 CHUNK_CELLS = 1 << 20  # labels × classes at a time
@@ -58,14 +60,23 @@ def cautious_sizes(labels: Labels) -> Float[np.ndarray, " classes"]:
 
 def can_tell(labels: Labels) -> bool:
     """Whether enough items have several labels, and these are few."""
+    n_judged = count_judged(labels)
+    return bool(FEWEST <= n_judged <= MOST_EACH * np.count_nonzero(np.diff(labels.indptr) > 1))
+
+
+def count_judged(labels: Labels) -> int:
+    """Return the number of labels of items with several."""
     n_labels = np.diff(labels.indptr)
-    several = n_labels[n_labels > 1]
-    return int(several.sum()) >= FEWEST and float(several.mean()) <= MOST_EACH
+    return int(n_labels[n_labels > 1].sum())
 
 
-def has_collapsed(ordinary: float, cautious: float) -> bool:
-    """Whether labels go much better with the others of their items under the cautious prior."""
-    return bool(cautious > LEAST and ordinary < ENOUGH * cautious)
+def has_collapsed(ordinary: float, cautious: float, n_labels: int) -> bool:
+    """Whether labels go much better with the others of their items under the cautious prior.
+
+    n_labels : that were judged.
+    """
+    enough = 1 - (1 - ENOUGH) * min(n_labels / MANY, 1)
+    return bool(cautious > LEAST and ordinary < enough * cautious)
 
 
 def correlate_with_others(

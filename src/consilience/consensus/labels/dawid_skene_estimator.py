@@ -51,6 +51,7 @@ from consilience.consensus.labels.choice_of_prior import (
     can_tell,
     cautious_sizes,
     correlate_with_others,
+    count_judged,
     has_collapsed,
 )
 from consilience.consensus.labels.constant_annotators import (
@@ -477,7 +478,8 @@ class DawidSkene(LabelAggregator):
             self._fits(labels, known, labels.n_annotators, 0.0, 1, copies, is_cautious=is_cautious)[0]
             for is_cautious in (False, True)
         ]
-        collapsed = has_collapsed(*map(correlation, fits))
+        ordinary, cautious = map(correlation, fits)
+        collapsed = has_collapsed(ordinary, cautious, count_judged(once))
         return collapsed, None if is_sample else fits[collapsed]
 
     def _fits(
