@@ -46,9 +46,12 @@ def test_habits_do_not_gather_the_items_in_one_class():
     assert error(model, crowd) < error(DawidSkene(prior=None, calibrate=False).fit(crowd.labels), crowd) + 0.01
 
 
+def ordinary_crowd():
+    return simulate_labels(np.arange(300) % 3, n_annotators=20, accuracy=0.75, annotators_per_item=3, random_state=0)
+
+
 def test_an_ordinary_crowd_keeps_the_ordinary_prior():
-    labels = simulate_labels(np.arange(300) % 3, n_annotators=20, accuracy=0.75, annotators_per_item=3, random_state=0)
-    assert not DawidSkene(calibrate=False).fit(labels).is_cautious_
+    assert not DawidSkene(calibrate=False).fit(ordinary_crowd()).is_cautious_
 
 
 @settings(max_examples=50, deadline=None)
@@ -140,9 +143,12 @@ def test_the_prior_keeps_the_concentration_from_growing_without_limit():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "pull", "sizes_of"), [(12, PULL, cautious_sizes), (10, NO_PULL, imagined_sizes)])
-def test_certainty_draws_under_the_same_prior(seed, pull, sizes_of, monkeypatch):
-    labels, read = habitual(seed).labels, []
+@pytest.mark.parametrize(
+    ("crowd", "pull", "sizes_of"),
+    [(lambda: habitual(12).labels, PULL, cautious_sizes), (ordinary_crowd, NO_PULL, imagined_sizes)],
+)
+def test_certainty_draws_under_the_same_prior(crowd, pull, sizes_of, monkeypatch):
+    labels, read = crowd(), []
     model = DawidSkene().fit(labels)
     of = WeightedDawidSkene.of
 
