@@ -169,7 +169,7 @@ def test_classes_of_any_kind_are_shown_as_text(visit, sqlite_store):
         "x" * 200,
         "=1+1",
         "قط",
-        *map(str, range(43)),
+        *(f"{n} apples" for n in range(43)),
     )
     study = asking(sqlite_store, categories=names)
     browser = come(visit, study)
@@ -181,6 +181,21 @@ def test_classes_of_any_kind_are_shown_as_text(visit, sqlite_store):
     assert keys == [*"123456789", *[""] * 41]  # no keys beyond the ninth
     choose(browser, "c50")
     assert sqlite_store.board_state(1).groups[49].items
+
+
+@pytest.mark.parametrize(
+    ("classes", "keys", "unsure"),
+    [
+        (tuple("0123456789"), [*"0123456789"], "?"),
+        (tuple("54321"), [*"54321"], "0"),
+        (("7", "none"), ["7", ""], "0"),
+        (("10", "12"), ["1", "2"], "0"),
+    ],
+)
+def test_the_key_of_a_class_that_is_a_digit_is_this_digit(visit, sqlite_store, classes, keys, unsure):
+    browser = come(visit, asking(sqlite_store, categories=classes))
+    browser.post("/sort/begin")
+    assert re.findall(r'name="group" value="c\d+" data-keys="([^"]*)"', browser.get("/sort").text) == [*keys, unsure]
 
 
 @pytest.mark.parametrize(

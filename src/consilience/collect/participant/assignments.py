@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import Response
@@ -16,6 +17,7 @@ from consilience.collect.store.standing import gold_plan
 from consilience.collect.wording.wording import Wording
 
 MOST_KEYS = 9  # answers that a key gives
+DIGITS = frozenset("0123456789")
 
 
 def show_assignment(visit: Visit, assignment: Assignment) -> Response:
@@ -68,6 +70,7 @@ def question_of(visit: Visit, assignment: Assignment, place: int) -> dict[str, A
         "cards": [(card, pages.label_of(card, at, page["t"])) for at, card in enumerate(shown, 1)],
         "choices": [choice | {"is_given": choice["group"] == said} for choice in _list_choices(study, page["t"])],
         "is_unsure": said == UNSURE,
+        "unsure_key": "?" if "0" in study.classes else "0",
         "assignment": assignment.id,
         "asked": assignment.items[place - 1] if shown else None,
         "place": place,
@@ -102,7 +105,7 @@ def _order_cards(assignment: Assignment, place: int) -> tuple[int, ...]:
 
 
 def _list_choices(study: Study, texts: Wording) -> list[dict[str, str]]:
-    """Return the answers, each with the keys that give it: numbers, as far as there are."""
+    """Return the answers, each with the keys that give it, as far as there are."""
     if study.kind == PAIRS:
         keys = zip(SAMENESS, ("s", "d"), strict=True)
         return [
@@ -111,9 +114,15 @@ def _list_choices(study: Study, texts: Wording) -> list[dict[str, str]]:
         ]
     return [
         {"group": f"c{at}", "title": texts.own(name), "said": name, "key": key, "keys": key}
-        for at, name in enumerate(study.classes, 1)
-        for key in [str(at) if at <= MOST_KEYS else ""]
+        for at, (name, key) in enumerate(zip(study.classes, _keys_of(study.classes), strict=True), 1)
     ]
+
+
+def _keys_of(classes: Sequence[str]) -> list[str]:
+    """Return the key of each class: the number of its place, or, where digits are classes, the digit that it is."""
+    if DIGITS.intersection(classes):
+        return [name if name in DIGITS else "" for name in classes]
+    return [str(at) if at <= MOST_KEYS else "" for at in range(1, len(classes) + 1)]
 
 
 def place_of(visit: Visit, assignment: Assignment) -> tuple[int, int]:
