@@ -450,7 +450,7 @@ def test_tables_sort_and_say_how(page):
         assert head.get_attribute("aria-sort") == direction
         order = {"ascending": ", sorted by “Agreement”, rising", "descending": ", sorted by “Agreement”, falling"}
         said = page.locator("#annotators-table caption").inner_text()
-        assert said == "The annotators" + order.get(direction, ", the lowest weight last")
+        assert said == "The annotators" + order.get(direction, ", those who follow the clusters least last")
     page.locator("#items-table thead button", has_text="Item").click()
     names = [name for name in texts(page, "#items-table tbody th") if name.startswith("card")]
     assert names == [f"card {i}" for i in range(5, 30)]  # as numbers, not as letters
@@ -685,10 +685,9 @@ def test_paper_has_the_figures_and_not_the_controls(page):
 def test_paper_has_what_was_chosen_on_the_page(page):
     page.locator("#more").click()
     note = page.locator("[data-about=ellipses]")
-    assert not note.is_visible()
+    assert note.is_visible()
     page.locator("[data-show=ellipses]").click()
     settled(page)
-    assert note.is_visible()
     colours_of = sorted(colours(page, "#map-panel [data-item]"))
     page.emulate_media(media="print")
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
@@ -881,10 +880,10 @@ def test_pictures_are_in_the_tables_and_have_names(pictured, looked_at):
 def test_the_map_outlines_the_clusters_that_are_shown(page, cards):
     outlines = page.locator("#map-panel svg path[d*='Z'][fill-opacity], #map-panel g[fill-opacity] path")
     assert outlines.count() == 0
+    assert page.locator("[data-about=outlines]").is_visible()
     page.locator("[data-show=outlines]").click()
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert outlines.count() == len(np.unique(cards[0].labels_))
-    assert page.locator("[data-about=outlines]").is_visible()
     page.locator("#more").click()
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert outlines.count() == len(np.unique(cards[0].labels_)) + 1

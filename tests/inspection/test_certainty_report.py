@@ -54,7 +54,7 @@ def test_the_section_lists_doubtful_items_and_numbers(page, sorts):
         ((stays >= 0.5) & (stays < 0.8)).sum(),
         (stays < 0.5).sum(),
     ]
-    doubtful = found.items[stays < 0.9].sort_values("repeats", kind="stable")
+    doubtful = found.items[stays < 0.9].sort_values(["stays", "repeats"], kind="stable")
     assert [row[0] for row in page.table("uncertain")[1:]] == doubtful.index.tolist()[:15]
     new = doubtful["elsewhere"].to_numpy()[:15] == -1
     assert [row[4] == "a cluster of their own" for row in page.table("uncertain")[1:]] == new.tolist()
@@ -64,13 +64,13 @@ def test_the_section_lists_doubtful_items_and_numbers(page, sorts):
     np.testing.assert_allclose(file["repeats"], found.items["repeats"], atol=1e-4)
 
 
-def test_the_clusters_are_ordered_by_what_is_repeated(page, sorts):
+def test_the_clusters_are_ordered_by_how_often_items_stay(page, sorts):
     model, found = sorts
     head, *rows = page.table("clusters")
     for number, row in enumerate(rows):
         mine = found.items[model.labels_ == number]
         assert row[head.index("Pairs that come out the same")] == percent(mine["repeats"].mean())
-        order = mine.sort_values("repeats", ascending=False, kind="stable").index
+        order = mine.sort_values(["stays", "repeats"], ascending=False, kind="stable").index
         assert row[head.index("Items, most certain first")].split(", ") == order.tolist()
 
 

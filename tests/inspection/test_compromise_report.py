@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, Labels
+from consilience.analysis.compromise import panel_tables
+from consilience.analysis.compromise_chance import panel_agreement
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import compromise_map, plot_compromise, report
@@ -38,6 +40,16 @@ def test_assessors_get_the_compromise_with_their_partial_scores(model, sorts, re
     assert "left out some wines: J3" in page.root.text
 
 
+def test_annotators_have_their_weight_in_distatis_beside_how_far_they_follow_the_clusters(model, sorts, read):
+    page = read(report(model, certainty=None, words="wines,assessors"))
+    head, *rows = page.table("annotators")
+    place = head.index("Weight in DISTATIS")
+    assert head[place - 1] == "Follows the clusters"
+    assert "Weight" not in head
+    weights = compromise_map(sorts).weights
+    assert {row[0]: row[place] for row in rows} == {"J3": "–"} | {who: f"{weights[who]:.1%}" for who in weights.index}
+
+
 def test_others_do_not(model, read):
     assert 'id="compromise"' not in read(report(model, certainty=None, words="cards,participants")).source
 
@@ -52,6 +64,17 @@ def test_sheets_bring_it_to_everybody(model, sorts, read):
     np.testing.assert_allclose(weights["weight"], found.weights[weights.index], atol=1e-4)
     np.testing.assert_allclose(weights["rv"], found.rv[weights.index], atol=1e-4)
     assert f"two participants is {found.mean_rv:.2f}" in page.root.text
+    (head,) = (each.text for each in page.root.all("ul") if each.attributes.get("class") == "cautions")
+    assert "certainty and tests are of the groups only" in head
+    alike = panel_agreement(panel_tables(sorts, sheets))
+    np.testing.assert_allclose(weights["rv_own"], alike.own[weights.index], atol=1e-4)
+    assert f"is {alike.own.mean():.2f} on average, and least for {alike.own.idxmin()}" in page.root.text
+    assert f"with the compromise of the groups alone is {alike.compromises:.2f}" in page.root.text
+    by_chance = alike.mean_rv.loc["both", "by_chance"]
+    assert f"{found.mean_rv:.2f} for both together ({by_chance:.2f})" in page.root.text
+    assert "Compared with tables in which the cards change places at random, none of its dimensions" in page.root.text
+    of_each = page.file("annotators.csv").set_index("annotator")["distatis_weight"]
+    np.testing.assert_allclose(of_each[found.weights.index], found.weights, atol=1e-4)
     assert "3 tables are weighted" in page.root.text
     assert ["Sheets", "4, of 24 places"] in page.table("given")
     np.testing.assert_allclose(page.file("compromise.csv")["dimension_1"], found.scores["dimension_1"], atol=1e-4)

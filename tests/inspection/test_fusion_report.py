@@ -30,6 +30,8 @@ __all__ = [
     "test_the_page_is_self_contained_and_allows_no_script_but_its_own",
 ]
 
+FOLLOWS = "Follows the clusters"
+
 
 @pytest.fixture(scope="module")
 def fusion_page(fusion, read):
@@ -94,7 +96,7 @@ def test_items_that_nobody_saw_are_listed(fusion, fusion_page):
 def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
     model, _ = fusion
     head, *rows = fusion_page.table("annotators")
-    assert head == ["Annotator", "Items sorted", "Groups", "Weight", "Agreement", "With others", "Remark"]
+    assert head == ["Annotator", "Items sorted", "Groups", FOLLOWS, "Agreement", "With others", "Remark"]
     assert [row[0] for row in rows] == model.annotators_.index.tolist()
     remarks = {row[0]: row[-1] for row in rows if row[-1]}
     assert remarks == {"Lumper": "one group only", "Random": "probably sorted at random"}
@@ -115,7 +117,7 @@ def test_outliers_are_below_the_fence_and_groupings_of_two_have_no_agreement():
     assert frame["remark"].tolist() == [""] * 6 + ["every item alone"]
     model.annotators_.loc["g", "n_items"] = 6
     frame = frame_of_fusion(model, groupings, annotator_agreement(groupings))
-    assert frame["remark"].tolist() == [""] * 6 + ["outlier: far less weight than most"]
+    assert frame["remark"].tolist() == [""] * 6 + ["outlier: follows the clusters far less than most"]
 
 
 def test_groupings_are_ranked_where_annotators_gave_several(subsets, subsets_page):

@@ -135,12 +135,13 @@ def frame_of_fusion(estimator: Any, groupings: Groupings, agreement: pd.DataFram
     # unrefined weights are shares, which grow with the number of groupings
     each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
     low, high = np.quantile(each, [0.25, 0.75])
+    outlier = "follows the clusters far less" if estimator.refined_ else "far smaller part in the fusion"
     frame["remark"] = remarks(
         (frame["n_items"] == 0, f"no {words.items}"),
         (frame["n_groups"] == frame["n_groupings"], "one group only"),
         (frame["n_groups"] == frame["n_items"], f"every {words.item} alone"),
         (frame["agreement"] <= 0, APART),
-        (each < low - FAR_BELOW * (high - low), "outlier: far less weight than most"),
+        (each < low - FAR_BELOW * (high - low), f"outlier: {outlier} than most"),
     )
     return frame
 

@@ -89,8 +89,15 @@ def map_axes(groupings: Any, *, n_permutations: Integer = 199, random_state: Ran
         found = variances(group)
         drawn = np.array([variances(random_places(group, rng)) for _ in range(int(n_permutations))])
     n_axes = min(MOST_AXES, given.n_items - 1)
+    return compare_variances(found, drawn, n_axes)
+
+
+def compare_variances(
+    found: Float[np.ndarray, " items"], drawn: Float[np.ndarray, "draws items"], n_axes: int
+) -> pd.DataFrame:
+    """Compare the variances along the first axes with those of random draws; see `map_axes`."""
     as_large = (drawn[:, :n_axes] >= found[:n_axes] * (1 - 1e-9)).sum(0)  # equal but for rounding counts
-    p_value = (1 + as_large) / (1 + int(n_permutations))
+    p_value = (1 + as_large) / (1 + len(drawn))
     mean = drawn[:, :n_axes].mean(0)
     return pd.DataFrame(
         {

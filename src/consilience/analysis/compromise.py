@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,26 @@ ITEM, ANNOTATOR = "item", "annotator"
 FEWEST_ITEMS, FEWEST_ANNOTATORS = 3, 2
 
 Products = Float[np.ndarray, "annotators items items"]
+
+
+@dataclass(frozen=True)
+class PanelTables:
+    """Scalar products of the items by each annotator who sorted and placed all, divided by their first eigenvalue.
+
+    items, annotators, left_out : names of the items, of these annotators and of the others.
+    groups, sheets : products of the groups and of the places on sheets; None if they are not given.
+    """
+
+    items: pd.Index
+    annotators: pd.Index
+    left_out: pd.Index
+    groups: Products | None
+    sheets: Products | None
+
+    @cached_property
+    def products(self) -> Products:
+        """The sum of both, again divided by its first eigenvalue."""
+        return _scale(np.sum([each for each in (self.groups, self.sheets) if each is not None], axis=0))
 
 
 @dataclass(frozen=True)
@@ -121,6 +142,11 @@ def compromise_map(groupings: Any = None, coordinates: pd.DataFrame | None = Non
     >>> found.weights.round(2).tolist()
     [0.5, 0.5, 0.0]
     """
+    return map_tables(panel_tables(groupings, coordinates), n_axes)
+
+
+def panel_tables(groupings: Any = None, coordinates: pd.DataFrame | None = None) -> PanelTables:
+    """Return the tables that `compromise_map` weighs, of the same arguments."""
     if groupings is None and coordinates is None:
         raise InputError("compromise_map needs groupings, coordinates, or both. Got neither.")
     tables: list[tuple[pd.Index, pd.Index, Products, np.ndarray]] = []
@@ -136,8 +162,14 @@ def compromise_map(groupings: Any = None, coordinates: pd.DataFrame | None = Non
             f"A compromise map needs at least {FEWEST_ITEMS} items, and {FEWEST_ANNOTATORS} annotators with all of "
             f"them. Got {len(items)} items and {int(whole.sum())} such annotators."
         )
-    products = _scale(np.sum([_scale(products[whole]) for _, _, products, _ in tables], axis=0))
-    return _decompose(products, items, annotators[whole], annotators[~whole], n_axes)
+    scaled = [_scale(products[whole]) for _, _, products, _ in tables]
+    return PanelTables(
+        items,
+        annotators[whole],
+        annotators[~whole],
+        groups=None if groupings is None else scaled[0],
+        sheets=None if coordinates is None else scaled[-1],
+    )
 
 
 def _products_of_sorts(groupings: Groupings) -> tuple[pd.Index, pd.Index, Products, np.ndarray]:
@@ -195,12 +227,10 @@ def _scale(products: Products) -> Products:
     return np.asarray(products * factor[:, None, None])
 
 
-def _decompose(
-    products: Products, items: pd.Index, annotators: pd.Index, left_out: pd.Index, n_axes: int
-) -> CompromiseMap:
-    """Weigh the products, and return the compromise and the partial scores on its axes."""
-    seen = np.ones(products.shape[:2], dtype=bool)
-    tables = ScalarProducts(products, seen)
+def map_tables(panel: PanelTables, n_axes: int = 3) -> CompromiseMap:
+    """Weigh the tables, and return the compromise and the partial scores on its axes."""
+    products, items = panel.products, panel.items
+    tables = weigh(products)
     weights = tables.weights
     compromise = np.tensordot(weights, products, 1)
     values, vectors = eigh(compromise)
@@ -213,13 +243,18 @@ def _decompose(
     scores[:, :used], partial[..., :used] = axes * scale, products @ axes / scale
     shares = np.zeros(n_axes)
     shares[:used] = values[:used] / max(values.sum(), NEGLIGIBLE)
-    index = pd.MultiIndex.from_product([items, annotators], names=[ITEM, ANNOTATOR])
+    index = pd.MultiIndex.from_product([items, panel.annotators], names=[ITEM, ANNOTATOR])
     return CompromiseMap(
         pd.DataFrame(scores, items.rename(ITEM), names),
         pd.DataFrame(partial.transpose(1, 0, 2).reshape(-1, n_axes), index, names),
-        pd.Series(weights, annotators.rename(ANNOTATOR), name="weight"),
+        pd.Series(weights, panel.annotators.rename(ANNOTATOR), name="weight"),
         pd.Series(shares, names, name="share"),
-        pd.Series(tables.with_matrix(compromise), annotators.rename(ANNOTATOR), name="rv"),
+        pd.Series(tables.with_matrix(compromise), panel.annotators.rename(ANNOTATOR), name="rv"),
         mean_rv(tables),
-        left_out,
+        panel.left_out,
     )
+
+
+def weigh(products: Products) -> ScalarProducts:
+    """Return the RV coefficients and weights of tables of all items."""
+    return ScalarProducts(products, np.ones(products.shape[:2], dtype=bool))

@@ -67,6 +67,11 @@ class GroupWords:
     counts: pd.DataFrame
     tests: pd.DataFrame
 
+    def n_using(self, name: str) -> int:
+        """Return the number of annotators who use a word; 0 if it is not among the words."""
+        same = self.words.index.map(name_key) == name_key(name)
+        return int(self.words.loc[same, "n_annotators"].max()) if same.any() else 0
+
     def of_items(self, level: float = LEVEL) -> pd.DataFrame:
         """Return the tests of words that are said of an item more often than by chance.
 

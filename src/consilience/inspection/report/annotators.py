@@ -312,24 +312,32 @@ OF_CLOSED_SORTS = Ranking(
 
 WEIGHT = Quality(
     ("weight",),
-    "Weight",
+    "Follows the clusters",
     number,
-    "Weight: how far the annotator's groups follow the clusters, from 0 (random groups, or nearly all items in one "
+    "Follows the clusters: how far the annotator's groups do, from 0 (random groups, or nearly all items in one "
     "group) to 1 (keeps clusters whole and apart). It says how much the groups decided in the clusters, whose model "
     "follows random groups little; the map, the matrix and the tree count all alike.",
 )
 SHARE = replace(
     WEIGHT,
+    head="Part in the fusion",
     write=significant,
-    reading="Weight: how much the annotator's groupings count in the fusion; all weights sum to 1.",
+    reading="Part in the fusion: how much the annotator's groupings count in the fusion; all parts sum to 1.",
+)
+DISTATIS = Quality(
+    ("distatis_weight",),
+    "Weight in DISTATIS",
+    lambda weight: f"{weight:.1%}" if np.isfinite(weight) else "–",
+    "Weight in DISTATIS: the part of the annotator in “The compromise of the panel”; all sum to 100%.",
 )
 OF_FUSIONS = Ranking(
-    "the lowest weight last",
+    "those who follow the clusters least last",
     (
         SOME_GROUPINGS,
         ITEMS,
         GROUPS,
         WEIGHT,
+        DISTATIS,
         Quality(
             ("agreement",),
             "Agreement",
@@ -340,9 +348,14 @@ OF_FUSIONS = Ranking(
         Quality(("with_others",), "With others", number),
     ),
     remark="line",
-    closing="An outlier lies more than 1.5 interquartile ranges below the lower quartile of the weights.",
+    closing="An outlier lies more than 1.5 interquartile ranges below the lower quartile of “Follows the clusters”.",
 )
-OF_SHARES = replace(OF_FUSIONS, qualities=tuple(SHARE if each is WEIGHT else each for each in OF_FUSIONS.qualities))
+OF_SHARES = replace(
+    OF_FUSIONS,
+    order="those of the smallest part in the fusion last",
+    qualities=tuple(SHARE if each is WEIGHT else each for each in OF_FUSIONS.qualities),
+    closing="An outlier lies more than 1.5 interquartile ranges below the lower quartile of the part of one grouping.",
+)
 
 
 def of_labels(entropy: float) -> Ranking:

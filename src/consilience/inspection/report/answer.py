@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from consilience.analysis.central_items import N_NAMED
 from consilience.analysis.group_names import next_names
 from consilience.analysis.names import name_text, quantify
 from consilience.analysis.votes import doubtful_first
@@ -12,12 +13,13 @@ from consilience.analysis.words import current_words
 from consilience.inspection.report import (
     best_cuts,
     certainty_sections,
+    compromise_sections,
     participants,
     quality_sections,
     sensory_sections,
     separation_sections,
 )
-from consilience.inspection.report.item_tables import FEW_ITEMS, SOME_ITEMS, SURE
+from consilience.inspection.report.item_tables import FEW_ITEMS, SOME_ITEMS, SURE, most_certain_first
 from consilience.inspection.report.subject import ClusterList, ClusterLists, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
@@ -71,7 +73,7 @@ def _trust(subject: Subject) -> str:
 
 def cautions(subject: Subject) -> list[str]:
     """Say what makes the result doubtful."""
-    found = [*quality_sections.in_short(subject)]
+    found = [*compromise_sections.say_what_sheets_enter(subject), *quality_sections.in_short(subject)]
     if not subject.clusters.is_named:
         found += [*separation_sections.left_over_in_short(subject), *best_cuts.in_short(subject)]
         found += participants.chance_in_short(subject) if participants.are_many_at_chance(subject) else []
@@ -101,24 +103,37 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
     found = []
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
-        by = next((column for column in ("repeats", "probability") if column in mine), "")
-        ordered = mine.sort_values(by, ascending=False, kind="stable") if by else mine
+        ordered = most_certain_first(mine)
         doubted = ordered["stays"] < DOUBTED if "stays" in ordered else pd.Series(data=False, index=ordered.index)
         most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
         shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
         about = [words.n_items(len(mine))]
         if called[code]:
             counts = subject.names[(subject.names["cluster"] == code) & (subject.names["name"] == called[code])]
-            n_people = words.n_annotators(subject.annotations.n_annotators)
+            n_people, n_users = words.n_annotators(subject.annotations.n_annotators), n_using(subject, called[code])
             n_wordings = int(counts["n_wordings"].max())
             how = f", in {n_wordings:,} wordings," if n_wordings > 1 else ""
-            about.append(f"called so{how} by {int(counts['n_annotators'].max()):,} of {n_people}")
+            word = (
+                f" (“{called[code]}”: a word of {n_users:,} of {subject.annotations.n_annotators:,})" if n_users else ""
+            )
+            about.append(f"called so{how} by {int(counts['n_annotators'].max()):,} of {n_people}{word}")
         elif any(called):
-            about.append(f"without a name in common: these are its most central {words.items}")
+            central = f": these are its most central {words.items}" if len(mine) > N_NAMED else ""
+            about.append(f"without a name in common{central}")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         other = f"or {others[code]}" if others[code] else ""
         found.append(_list_cluster(subject, title, code, other, about, names, len(mine) - len(shown)))
     return found
+
+
+def n_using(subject: Subject, name: str) -> int:
+    """Count those who use the name of a cluster as one of several words of a group; 0 if nobody does."""
+    found = subject.group_words
+    names = subject.names.loc[subject.names["name"] == name, "n_annotators"]
+    if found is None or not subject.words.are_sensory:
+        return 0
+    n_users = found.n_using(name)
+    return n_users if n_users > int(names.max()) else 0
 
 
 def _of_classes(subject: Subject) -> list[ClusterList]:

@@ -29,7 +29,7 @@ FEW_OF_MANY = 0.3  # mean share of the items that people sorted
 SMALL = 20  # people
 LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
 NEW = "a cluster of their own"
-COLUMNS = ["cluster", "repeats", "stays", "elsewhere"]
+COLUMNS = ["cluster", "stays", "repeats", "elsewhere"]
 READABLE = 720  # CSS pixels that names of items need
 
 
@@ -48,8 +48,8 @@ def in_short(subject: Subject) -> list[str]:
         findings.append(f"That is little more than by chance: do not rely on single {words.items}, or ask more people.")
     worst = doubtful(found).head(NAMED)
     if len(worst):
-        names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["repeats"].items()]
-        findings.append(f"Least certain, by the share of its pairs that would come out the same: {join_names(names)}.")
+        names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["stays"].items()]
+        findings.append(f"Least certain, by how often it stays in its {subject.clusters.noun}: {join_names(names)}.")
     return findings
 
 
@@ -127,9 +127,9 @@ def beyond_chance(found: Certainty) -> float:
 
 
 def doubtful(found: Certainty) -> pd.DataFrame:
-    """Return the items that seldom stay in their cluster, those of which least is repeated first."""
+    """Return the items that seldom stay in their cluster, those that stay least first."""
     items = found.items[found.items["stays"] < STAYS]
-    return items.sort_values("repeats", kind="stable")
+    return items.sort_values(["stays", "repeats"], kind="stable")
 
 
 def _did(subject: Subject) -> str:
@@ -170,9 +170,9 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     place = {name: code for code, name in enumerate(clusters.index)}
     rows: list[list[Cell]] = []
     shown = worst.head(DOUBTFUL_ITEMS)
-    for name, cluster, repeats, stays, elsewhere in shown[COLUMNS].itertuples(name=None):
+    for name, cluster, stays, repeats, elsewhere in shown[COLUMNS].itertuples(name=None):
         code = place.get(elsewhere)
-        cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(repeats), percent(stays)]
+        cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(stays), percent(repeats)]
         cells += [NEW if code is None else cluster_cell(clusters, code)]
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
@@ -187,13 +187,16 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         [
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), kind),
-            Column("Pairs that come out the same"),
             Column(f"Stays in its {clusters.noun}"),
+            Column("Pairs that come out the same"),
             Column("Else most often in", kind),
             *([] if given is None else [Column("Labels given", "wide")]),
         ],
         rows,
-        reading=f"These {words.items} are worth another look, or more people.{of_their_own}",
+        reading=(
+            f"{words.Items} that stay in their {clusters.noun} in fewer than {STAYS:.0%} of the draws, the least "
+            f"first: they are worth another look, or more people.{of_their_own}"
+        ),
         more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
     )
 

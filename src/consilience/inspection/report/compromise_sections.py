@@ -9,11 +9,12 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.compromise import CompromiseMap
+from consilience.analysis.compromise_chance import PanelAgreement
 from consilience.analysis.names import join_names, name_text
 from consilience.inspection.plots.compromise import MOST_PARTIAL, draw_compromise
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report.annotators import cut
+from consilience.inspection.report.annotators import DISTATIS, cut
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.subject import Figure, Section, Subject
@@ -24,6 +25,7 @@ MOST_NAMED = 6  # people left out who are named
 PLACES = 4  # decimals of files
 DRAWN = 2  # dimensions
 HEADING = "The compromise of the panel"
+WEIGHT = DISTATIS.head
 
 
 def section(subject: Subject) -> Section | None:
@@ -32,7 +34,7 @@ def section(subject: Subject) -> Section | None:
     if found is None:
         return None
     words = subject.words
-    sentences = [_say_what(subject, found)]
+    sentences = [_say_what(subject, found), *_say_agreement(subject), _say_axes(subject, found)]
     if len(found.left_out):
         names = [name_text(name) for name in found.left_out[:MOST_NAMED]]
         left = len(found.left_out) - MOST_NAMED
@@ -56,6 +58,65 @@ def _say_what(subject: Subject, found: CompromiseMap) -> str:
         f"{words.annotator}'s sheet and groups, each divided by its first eigenvalue, added. The map in “What belongs "
         "together” counts all alike, and does not use the sheets."
     )
+
+
+def say_what_sheets_enter(subject: Subject) -> list[str]:
+    """Say at the head of a report what the sheets are in; nothing if there are none."""
+    if subject.napping is None:
+        return []
+    return [
+        f"{subject.clusters.nouns.capitalize()}, certainty and tests are of the groups only: the sheets, on which the "
+        f"{subject.words.items} were placed, enter “{HEADING}” alone."
+    ]
+
+
+def _say_agreement(subject: Subject) -> list[str]:
+    """Say how alike sheets and groups are, and two people, beside chance."""
+    words, found = subject.words, cast(PanelAgreement, subject.panel_agreement)
+    sentences = []
+    if found.own.notna().any():
+        least = found.own.idxmin()
+        sentences.append(
+            f"Sheets and groups: the RV coefficient of {words.an_annotator}'s sheet with the own groups is "
+            f"{number(found.own.mean())} on average, and least for {name_text(least)} ({number(found.own.min())}); "
+            "that of the compromise of the sheets alone with the compromise of the groups alone is "
+            f"{number(found.compromises)}."
+        )
+    of = {"groups": "groups", "sheets": "sheets", "both": "both together"}
+    means = [f"{number(rv)} for {of[name]} ({number(by_chance)})" for name, rv, by_chance in found.mean_rv.itertuples()]
+    return [
+        *sentences,
+        f"The mean RV coefficient of two {words.annotators} is {join_names(means)}; in brackets, its mean if the "
+        f"{words.items} of each changed places at random.",
+    ]
+
+
+def _say_axes(subject: Subject, found: CompromiseMap) -> str:
+    """Say which dimensions show more than chance, and why their shares are not those of the other map."""
+    words, tests = subject.words, subject.compromise_axes
+    why = (
+        "Its percentages are not those of the map in “What belongs together”, which takes 1 − the share of those who "
+        "put two together as their distance, and the compromise as their squared distance, which leaves more to later "
+        "dimensions."
+    )
+    if tests is None:
+        return (
+            f"Whether its dimensions show more than chance was not tested; the test of axes is of the other map. {why}"
+        )
+    n, shown = int(tests["real"].sum()), len(tests)
+    real, rest = ([f"{axis:,}" for axis in axes] for axes in (range(1, n + 1), range(n + 1, shown + 1)))
+    against = f"Compared with tables in which the {words.items} change places at random"
+    if not real:
+        return f"{against}, none of its dimensions shows more than chance: do not read anything into places. {why}"
+    text = f"{against}, {_dimensions(real)} {'shows' if n == 1 else 'show'} more than chance"
+    if rest:
+        do = "does" if len(rest) == 1 else "do"
+        text += f"; {_dimensions(rest)} {do} not: read nothing into places along {'it' if len(rest) == 1 else 'them'}"
+    return f"{text}. {why}"
+
+
+def _dimensions(numbers: list[str]) -> str:
+    return f"dimension{'' if len(numbers) == 1 else 's'} {join_names(numbers)}"
 
 
 def _map(subject: Subject, found: CompromiseMap) -> Figure:
@@ -92,6 +153,8 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
         for place, item in enumerate(found.scores.index)
     ]
     heads = [f"Dimension {axis} ({percent(share)})" for axis, share in enumerate(found.shares, 1)]
+    tests = subject.compromise_axes
+    of_chance = "" if tests is None else f" p against chance: {', '.join(number(p) for p in tests['p_value'])}."
     return ReportTable(
         "compromise",
         f"Places of the {words.items} in the compromise",
@@ -103,9 +166,9 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
         ],
         rows,
         reading=(
-            "In brackets: the share of the variance that a dimension shows. Spread: how far from its place the "
-            f"{words.annotators} would put the {words.item} in the plane of the map, in its unit (root of the weighted "
-            "mean square). The file has the partial scores."
+            f"In brackets: the share of the variance that a dimension shows.{of_chance} Spread: how far from its "
+            f"place the {words.annotators} would put the {words.item} in the plane of the map, in its unit (root of the "
+            "weighted mean square). The file has the partial scores."
         ),
         download=download("partial-scores.csv", found.partial.round(PLACES).reset_index()),
     )
@@ -113,17 +176,22 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
 
 def _weights(subject: Subject, found: CompromiseMap) -> ReportTable:
     words = subject.words
-    frame = pd.DataFrame({"weight": found.weights, "rv": found.rv}).sort_values(
-        "weight", ascending=False, kind="stable"
-    )
+    own = cast(PanelAgreement, subject.panel_agreement).own
+    with_sheets = bool(own.notna().any())
+    frame = pd.DataFrame({"weight": found.weights, "rv": found.rv, **({"rv_own": own} if with_sheets else {})})
+    frame = frame.sort_values("weight", ascending=False, kind="stable")
     shown, gap = cut(frame)
     of = "sheet and groups together" if subject.napping is not None else f"those who sorted all {words.items}"
     order = "those of the highest weight first"
+    heads = [WEIGHT, "RV with the compromise", *(["RV of sheet with own groups"] if with_sheets else [])]
     return ReportTable(
         "compromise-weights",
         f"The {words.annotators} in the compromise, {order}",
-        [Column(words.Annotator, "text"), Column("Weight"), Column("RV with the compromise")],
-        [row(name_cell(name), f"{weight:.1%}", number(rv)) for name, weight, rv in shown.itertuples(name=None)],
+        [Column(words.Annotator, "text"), *map(Column, heads)],
+        [
+            row(name_cell(name), f"{weight:.1%}", *map(number, others))
+            for name, weight, *others in shown.itertuples(name=None)
+        ],
         order=order,
         reading=(
             f"Of {of}: the mean RV coefficient of two {words.annotators} is {number(found.mean_rv)}. All weights sum "

@@ -9,6 +9,7 @@ from consilience.analysis.annotator_frames import MIN_ACCURACY
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report import (
+    answer,
     best_cuts,
     certainty_sections,
     fusion_sections,
@@ -119,6 +120,8 @@ def _names_in_short(subject: Subject) -> list[str]:
     few, most = int(counts.min()), int(counts.max())
     of = f"{few:,}" if few == most else f"{few:,} to {most:,}"
     rest = f"each name is that of {of} of {words.n_annotators(subject.annotations.n_annotators)}"
+    users = [f"{name} {n:,}" for name in named if (n := answer.n_using(subject, name))]
+    rest += f" (as one word among others, people use {join_names(users)})" if users else ""
     if subject.names["n_wordings"].max() > 1:
         rest += ", names that mean the same counted as one"
     return [f"What {words.annotators} call them: {join_some(named)}; {rest}."]

@@ -118,7 +118,7 @@ def clusters_table(
         mine = items[items["cluster"] == cluster]
         cells = [cluster_cell(clusters, cluster), *([clusters.names[cluster]] if numbered else []), f"{len(mine):,}"]
         cells += [names_cell(called[cluster] or ["–"], NAMES_OF_CLUSTER)] if any(called) else []
-        ordered = mine.sort_values(by, ascending=False, kind="stable") if by else mine
+        ordered = most_certain_first(mine)
         cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {clusters.file})")]
         cells += [percent(len(mine) / len(items))]
         cells += [] if cohesion is None else [_cohesion_cell(cohesion.iloc[cluster])]
@@ -127,7 +127,10 @@ def clusters_table(
     if clusters.is_named:
         what = f"Each row is a class, with the {words.items} of which it is the most likely class."
     if by == "repeats":
-        what += f" The last two columns say what another group of people would repeat; orange: below {DOUBTFUL:.0%}."
+        what += (
+            f" Most certain are {words.items} that stay in their cluster most often. The last two columns say what "
+            f"another group of people would repeat; orange: below {DOUBTFUL:.0%}."
+        )
     if cohesion is not None:
         what += (
             f" Any two put together: how often two {words.items} of the cluster were put together, of the times they "
@@ -149,6 +152,12 @@ def clusters_table(
         reading=(f"{what} {reading}" if any(called) else what) + files,
         download=download(clusters.file, named_items(items, clusters)),
     )
+
+
+def most_certain_first(items: pd.DataFrame) -> pd.DataFrame:
+    """Order items by how often they stay in their cluster, or else by its probability."""
+    by = [column for column in ("stays", "repeats", "probability") if column in items][:2]
+    return items.sort_values(by, ascending=False, kind="stable") if by else items
 
 
 def _cohesion_cell(figures: pd.Series) -> Cell:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from consilience.analysis.names import name_text, quantify
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.standardisation import StandardNames
 from consilience.analysis.words import current_words
 from consilience.analysis.written_names import FEWEST, SAME_ITEMS
@@ -30,6 +30,7 @@ GRID, MERGED = 80, 8  # standard names of the grid; names listed for each reason
 MATRIX_NAMES, MATRIX_ITEMS = 15, 100  # columns and rows of the matrix
 TABLE = 100  # names or items of a table
 CONTENTS = 5  # items listed under a name
+NAMED, TIED = 6, 1e-9  # names or items in a sentence; agreement that differs by less is equal
 HEAD = 40  # letters of a name over a column
 SHADES = (0.0, 0.1, 0.25, 0.5, 0.75)  # shares of people above which a cell has the next shade
 
@@ -85,21 +86,47 @@ def _on_grid(subject: Subject, found: StandardNames) -> list[str]:
 
 def _on_placements(subject: Subject, found: StandardNames) -> list[str]:
     figures = found.of_names
-    several = figures[figures["n_annotators"] >= FEWEST]
+    least_users = FEWEST if (figures["n_annotators"] >= FEWEST).sum() > 1 else AT_LEAST
+    several = figures[figures["n_annotators"] >= least_users]
     if several.empty:
         return []
-    best = several["agreement"].idxmax()
-    sentences = [f"People agree most on what belongs under {name_text(best)} ({percent(several['agreement'].max())})."]
+    most = several["agreement"].max()
+    sentences = [
+        f"Of the names that at least {least_users} people use, they agree most on what belongs under "
+        f"{_name_tied(several.index[several['agreement'] > most - TIED])} ({percent(most)})."
+    ]
     named = found.of_items[found.of_items["n_annotators"] >= AT_LEAST]
     if len(named):
-        least = named.iloc[int(named["agreement"].to_numpy().argmin())]
+        all_least = named[named["agreement"] < named["agreement"].min() + TIED]
+        least = all_least.iloc[0]
         n_namers = int(least["n_annotators"])
         n_agree = round(least["agreement"] * n_namers)
+        if len(all_least) > 1:
+            sentences.append(_on_ties(all_least))
+            return sentences
         common = f"its commonest name, {name_text(least['name'])}, is that of {n_agree:,} of the {n_namers:,} who"
         if n_agree < AT_LEAST:
             common = f"it has a different name from each of the {n_namers:,} who"
         sentences.append(f"They agree least on {name_text(least.name)}: {common} named its group.")
     return sentences
+
+
+def _on_ties(least: pd.DataFrame) -> str:
+    """Say on which items people agree least, of several on which they agree equally."""
+    names, counts = _name_tied(least.index), least["n_annotators"]
+    n_agree = (least["agreement"] * counts).round()
+    if (n_agree < AT_LEAST).all():
+        who = f"{counts.min():,}" if counts.min() == counts.max() else f"{counts.min():,} to {counts.max():,}"
+        return f"They agree least on {names}: each has a different name from each of the {who} who named its group."
+    return (
+        f"They agree least on {names}: the commonest name of each is that of {percent(least['agreement'].mean())} of "
+        "those who named its group."
+    )
+
+
+def _name_tied(names: pd.Index) -> str:
+    left = len(names) - NAMED
+    return join_names([*map(name_text, names[:NAMED]), *([f"{left:,} more"] if left > 0 else [])])
 
 
 def grid_table(found: StandardNames) -> ReportTable:

@@ -171,11 +171,23 @@ def _untested_in_short(subject: Subject) -> list[str]:
     n_untested = int((found["p_value"].notna() & ~found["tested"]).sum())
     if n_untested < MANY * len(found):
         return []
+    if is_nobody_tested(subject) and is_shown(subject):
+        few = words.n_items(subject.annotations.n_items)
+        return [
+            f"With {few} and no more agreement than this, no {words.annotator} can be tested for sorting at random: "
+            "low agreement may be chance."
+        ]
     who = f"{n_untested:,} of {words.n_annotators(len(found))}"
     return [
         f"Whether {who} sorted at random cannot be told: they have too few {words.items} in common with the others, or "
         "agree with them too little, for a test."
     ]
+
+
+def is_nobody_tested(subject: Subject) -> bool:
+    """Whether nobody could be compared with random sorts."""
+    found = subject.random_sorters
+    return found is not None and not found["tested"].any()
 
 
 def _probably_random(subject: Subject) -> str:
@@ -201,6 +213,8 @@ def about_measures(subject: Subject) -> list[str]:
     """Say how the measures of who sorts like whom differ; nothing if nobody was compared with random sorts."""
     if subject.random_sorters is None:
         return []
+    if is_nobody_tested(subject):
+        return _untested_in_short(subject)
     words = current_words()
     where = f" (in “{HEADING}”)" if is_shown(subject) else ""
     text = (
@@ -279,7 +293,7 @@ def people_table(subject: Subject, found: Representatives) -> ReportTable:
     """Return the table of everybody, those who agree least with the others first."""
     words = subject.words
     frame = people_frame(subject, found)
-    judged = "random_probability" in frame
+    judged = "random_probability" in frame and not is_nobody_tested(subject)
     heads = ["Groups", f"{words.Items} sorted", "Agreement with others"]
     heads += ["Random sorts that agree as well", "Probably random"] if judged else []
     heads += [TIME.head] if TIME.fits(frame) else []

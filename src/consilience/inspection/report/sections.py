@@ -103,6 +103,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     yield from filter(None, [participants.section(subject)])
     yield figures
     yield from filter(None, [certainty_sections.section(subject)])
+    yield from filter(None, [separation_sections.section(subject)] if subject.words.are_sensory else [])
     if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
     yield from filter(None, [exact_group_sections.section(subject), pair_sections.section(subject)])
@@ -118,7 +119,7 @@ def _methods(subject: Subject) -> Iterator[Section]:
     yield Section("given", "The data", list(filter(None, about_pictures)), [_given_section(subject)])
     if is_of_pixels(subject.features):
         yield from _profiles(subject)
-    yield from filter(None, [separation_sections.section(subject)])
+    yield from filter(None, [] if subject.words.are_sensory else [separation_sections.section(subject)])
     if subject.can.fuses:
         yield fusion_sections.number_section(subject)
     yield from filter(None, [fusion_sections.axes_section(subject)])
@@ -184,7 +185,7 @@ def _annotators(subject: Subject) -> Section:
     words = current_words()
     can, blocks = subject.can, list[ReportTable | Figure]()
     if can.rates_annotators:
-        blocks += filter(None, [annotators.annotators_table(subject.annotators, ranking_of(subject))])
+        blocks += filter(None, [annotators.annotators_table(_annotators_frame(subject), ranking_of(subject))])
     if can.names_classes:
         blocks += label_sections.quality_figures(subject)
     elif can.fuses:
@@ -202,6 +203,12 @@ def _annotators(subject: Subject) -> Section:
         sentences += annotators.agreement_sentences(subject.agreement, common)
         sentences += participants.about_measures(subject)
     return Section("annotators", f"The {words.annotators}", sentences, blocks)
+
+
+def _annotators_frame(subject: Subject) -> pd.DataFrame:
+    """Return the figures of annotators of a fusion with their weights in the compromise, if readers know it."""
+    frame, found = subject.annotators, subject.compromise if subject.can.fuses else None
+    return frame if found is None else frame.assign(distatis_weight=found.weights.reindex(frame.index))
 
 
 def _who_is_odd(subject: Subject) -> list[str]:

@@ -24,6 +24,7 @@ from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report.annotators import cut
 from consilience.inspection.report.compromise_sections import HEADING as COMPROMISE
+from consilience.inspection.report.compromise_sections import WEIGHT
 from consilience.inspection.report.map_data import words_file
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
@@ -207,7 +208,7 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> ReportTable
         cells = [f"{figures['weight']:.1%}", number(figures["rv_panel"])]
         cells += [number(figures[f"dimension_{axis + 1}"]) for axis in drawn]
         rows.append(row(name_cell(name), *segment, *cells))
-    columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column("Weight in DISTATIS")]
+    columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column(WEIGHT)]
     columns += [Column("RV with the compromise" + (f" = dimension 1 ({shares[0]:.0%})" if same else ""))]
     columns += [Column(f"Dimension {axis + 1} ({shares[axis]:.0%})") for axis in drawn]
     elsewhere = ""

@@ -56,10 +56,21 @@ def section(subject: Subject) -> Section | None:
         return None
     heading = f"Which {words.items} people tell apart"
     if not _is_powerless(found):
-        return Section("separated", heading, in_short(subject), [_table(subject, found)])
+        sentences = [*_within_clusters(subject, found), *in_short(subject)]
+        return Section("separated", heading, sentences, [_table(subject, found)])
     people = words.n_annotators(int(found.pairs["n_people"].max()))
     sentence = f"With {people} and {len(found.pairs):,} pairs, the test cannot tell any apart, however well they agree."
     return Section("separated", heading, [sentence], [])
+
+
+def _within_clusters(subject: Subject, found: Separation) -> list[str]:
+    """Say if no two items of one cluster are told apart; nothing if some are."""
+    cluster_of = subject.items.set_index("item")["cluster"]
+    apart = found.pairs[found.pairs["separated"]]
+    first, second = (cluster_of.reindex(apart[side]).to_numpy() for side in ("item_a", "item_b"))
+    if (first == second).any() or cluster_of.value_counts().max() < 2:
+        return []
+    return [f"No two {current_words().items} of one {subject.clusters.noun} are shown to differ."]
 
 
 def _is_powerless(found: Separation) -> bool:

@@ -13,7 +13,15 @@ from jaxtyping import Int
 from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.analysis.compromise import FEWEST_ANNOTATORS, FEWEST_ITEMS, CompromiseMap, compromise_map
+from consilience.analysis.compromise import (
+    FEWEST_ANNOTATORS,
+    FEWEST_ITEMS,
+    CompromiseMap,
+    PanelTables,
+    map_tables,
+    panel_tables,
+)
+from consilience.analysis.compromise_chance import PanelAgreement, compromise_axes, panel_agreement
 from consilience.analysis.findings import Findings
 from consilience.analysis.item_ratings import ItemRatings
 from consilience.analysis.rv import fits
@@ -142,8 +150,8 @@ class Subject(Findings):
         return made
 
     @cached_property
-    def compromise(self) -> CompromiseMap | None:
-        """The compromise of DISTATIS; None unless readers know it and two people sorted all items, or sheets are given.
+    def panel_tables(self) -> PanelTables | None:
+        """The tables of DISTATIS; None unless readers know it and two people sorted all items, or sheets are given.
 
         Raises
         ------
@@ -156,7 +164,22 @@ class Subject(Findings):
             return None
         if self.napping is None and not (self.words.are_sensory and _can_compromise(self.annotations)):
             return None
-        return compromise_map(self.annotations, self.napping)
+        return panel_tables(self.annotations, self.napping)
+
+    @cached_property
+    def compromise(self) -> CompromiseMap | None:
+        """The compromise of these tables."""
+        return None if self.panel_tables is None else map_tables(self.panel_tables)
+
+    @cached_property
+    def compromise_axes(self) -> pd.DataFrame | None:
+        """The test of the axes of the compromise; None if it would take long."""
+        return None if self.panel_tables is None else compromise_axes(self.panel_tables)
+
+    @cached_property
+    def panel_agreement(self) -> PanelAgreement | None:
+        """How alike sheets and groups are, and the tables of two people."""
+        return None if self.panel_tables is None else panel_agreement(self.panel_tables)
 
     @cached_property
     def votes_for_class(self) -> Int[np.ndarray, " items"]:

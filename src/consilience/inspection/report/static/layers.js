@@ -22,7 +22,6 @@ class MapLayers {
       button.addEventListener("click", () => {
         this.shown[name] = !this.shown[name];
         button.setAttribute("aria-pressed", this.shown[name]);
-        panel.querySelector(`[data-about=${name}]`).hidden = !this.shown[name];
         changed();
       });
     }

@@ -1,0 +1,99 @@
+"""What the report on a free sort of few products says of words, certainty, ties and what was not tested."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from consilience import Groupings
+from consilience.consensus import SubsetFusion
+from consilience.inspection import certainty, report
+
+PRODUCTS = ["kiwi", "lime", "plum", "fig", "pear", "nut"]
+OTHER = ["odd", "wild", "green", "rough", "late", "mild", "warm", "thin", "flat", "dry", "faint", "pale"]
+SORTS = [
+    *[[0, 0, 0, 1, 1, 1]] * 5,
+    *([0, 0, 1, 2, 2, 1], [0, 0, 2, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 1]),
+    *([0, 1, 0, 2, 2, 2], [0, 0, 2, 1, 1, 2], [0, 1, 2, 0, 1, 2]),
+]
+
+
+@pytest.fixture(scope="module")
+def found():
+    columns = {}
+    for person, sort in enumerate(SORTS):
+        acid = "acid" if person < 2 else f"{OTHER[person]}; acid"
+        names = [acid, f"banana {OTHER[person]}", f"sweet {OTHER[person]}"]
+        columns[f"J{person}"] = [names[group] for group in sort]
+    sorts = Groupings.from_matrix(pd.DataFrame(columns, index=PRODUCTS))
+    model = SubsetFusion(n_clusters=2, random_state=0).fit(sorts)
+    drawn = certainty(model, n_draws=20, random_state=0)
+    stays, repeats = [0.7, 0.85, 0.95, 0.92, 0.6, 1.0], [0.9, 0.8, 0.7, 0.6, 0.95, 0.99]  # of another order
+    return model, replace(drawn, items=drawn.items.assign(stays=stays, repeats=repeats))
+
+
+@pytest.fixture(scope="module")
+def page(found, read):
+    return read(report(found[0], certainty=found[1], words="products,assessors"))
+
+
+@pytest.fixture(scope="module")
+def other(found, read):
+    return read(report(found[0], certainty=None, words="cards,participants"))
+
+
+def test_cards_count_those_who_use_the_word_too(page):
+    assert "called so by 2 of 12 assessors (“acid”: a word of 12 of 12)" in page.root.text
+    assert "(as one word among others, people use acid 12)" in page.root.text
+
+
+def test_others_are_told_of_whole_names_only(other):
+    assert "a word of" not in other.root.text
+
+
+def test_certainty_is_how_often_items_stay_in_findings_tables_and_cards(page):
+    assert [row[0] for row in page.table("uncertain")[1:]] == ["pear", "kiwi", "lime"]
+    least = "pear (60%), kiwi (70%) and lime (85%)"
+    assert f"Least certain, by how often it stays in its cluster: {least}." in page.root.text
+    cards = [each.text for each in page.root.all("div") if each.attributes.get("class") == "listed"]
+    orders = [sorted(filter(card.__contains__, PRODUCTS), key=card.rindex) for card in cards]
+    assert sorted(orders) == [["nut", "fig", "pear"], ["plum", "lime", "kiwi"]]
+    head, *rows = page.table("clusters")
+    in_table = [row[head.index("Products, most certain first")].split(", ") for row in rows]
+    assert in_table == orders
+
+
+def test_few_products_are_said_to_test_nobody_and_have_no_columns_of_it(page):
+    assert "With 6 products and no more agreement than this, no assessor can be tested" in page.root.text
+    assert "cannot be told" not in page.root.text
+    head = page.table("people")[0]
+    assert not {"Random sorts that agree as well", "Probably random"} & set(head)
+    assert {"random_p_value", "tested"} <= set(page.file("annotators-agreement.csv"))
+
+
+def test_what_is_told_apart_is_open_and_says_first_that_nothing_of_a_cluster_is(page, other):
+    (how,) = (each for each in page.root.all("details") if each.attributes.get("class") == "how")
+    assert "separated" not in {section.attributes["id"] for section in how.all("section")}
+    section = next(each for each in page.root.all("section") if each.attributes["id"] == "separated")
+    assert "No two products of one cluster are shown to differ." in section.text
+    (how,) = (each for each in other.root.all("details") if each.attributes.get("class") == "how")
+    assert "separated" in {section.attributes["id"] for section in how.all("section")}
+
+
+def test_all_items_and_names_that_tie_are_named(read):
+    cells = [["sour", "sour", "bitter"], ["sour", "sour", "dark"], ["sweet", "mild", "sweet"], ["pink", "red", "blue"]]
+    cells += [["tall", "big", "wide"], ["tall", "big", "wide"]]
+    sorts = Groupings.from_matrix(pd.DataFrame(cells, index=PRODUCTS))
+    text = read(report(SubsetFusion(n_clusters=3, random_state=0).fit(sorts), certainty=None)).root.text
+    assert (
+        "Of the names that at least 2 people use, they agree most on what belongs under sour and sweet (100%)." in text
+    )
+    assert "They agree least on fig, pear and nut: each has a different name from each of the 3 who" in text
+
+
+def test_the_table_of_exact_groups_says_which_it_has(page):
+    n_groups, n_shown = len(page.file("exact-groups.csv")), len(page.table("exact-groups")) - 1
+    assert n_shown < n_groups
+    assert (
+        f"The table has those that overlap with no more frequent one ({n_shown}); the file has all." in page.root.text
+    )
