@@ -167,8 +167,8 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
         rows,
         reading=(
             f"In brackets: the share of the variance that a dimension shows.{of_chance} Spread: how far from its "
-            f"place the {words.annotators} would put the {words.item} in the plane of the map, in its unit (root of the "
-            "weighted mean square). The file has the partial scores."
+            f"place the {words.annotators} would put the {words.item} in the plane of the map, in its unit (root of "
+            "the weighted mean square). The file has the partial scores."
         ),
         download=download("partial-scores.csv", found.partial.round(PLACES).reset_index()),
     )
