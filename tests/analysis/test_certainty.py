@@ -1,6 +1,7 @@
 """`certainty`: what another group of people would repeat."""
 
 import warnings
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -432,3 +433,15 @@ def test_one_more_draw_is_in_the_interval_as_often_as_is_said(n_draws):
     low, high = interval_of_another(draws[:-1])
     inside = ((low <= draws[-1]) & (draws[-1] <= high)).mean()
     assert inside == pytest.approx(0.9, abs=0.01)  # 4 standard errors
+
+
+def test_pairs_that_are_together_again_are_counted_apart_from_the_others():
+    model, annotations = fitted("MajorityVote", 0.6, n_people=6)
+    found = certainty(model, annotations, n_draws=10, random_state=0)
+    own = pd.factorize(found.items["cluster"])[0]
+    here = np.triu(own[:, None] == own, 1)
+    again = [(draw[:, None] == draw)[here].mean() for draw in found.draws]
+    assert found.repeats_together == pytest.approx(np.mean(again))
+    assert found.repeats_together == pytest.approx(found.pairs().to_numpy()[here].mean())
+    alone = replace(found, items=found.items.assign(cluster=np.arange(len(own))))
+    assert np.isnan(alone.repeats_together)

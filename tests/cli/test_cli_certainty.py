@@ -29,7 +29,8 @@ def test_a_fit_states_it(sorts, run):
     model = load(sorts / "out" / "model.zip")
     expected = certainty(model, n_draws=8, random_state=0)
     assert found == {
-        name: getattr(expected, name) for name in ("repeats", "low", "high", "chance", "n_people", "n_draws")
+        name: getattr(expected, name)
+        for name in ("repeats", "low", "high", "chance", "repeats_together", "n_people", "n_draws")
     }
     line = f"Another 8 people would repeat {expected.repeats:.0%} of the pairs of cards, together or apart ("
     assert line in result.stdout

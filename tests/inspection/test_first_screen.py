@@ -54,14 +54,43 @@ def test_the_answer_comes_first_and_methods_are_folded_at_the_end(page):
 def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts):
     found: Certainty = sorts[1]
     assert lead(page).startswith("9 cards fall into 3 clusters: if another 8 people did the same, ")
-    assert f"{percent(found.repeats)} of all pairs of cards" in lead(page)
+    assert f"about {percent(found.repeats_together)} of the pairs of cards that are together here would" in lead(page)
+    assert "no card leaves its cluster in more than 20% of draws of other people" in lead(page)
     assert lead(page).endswith("You can rely on these clusters.")
+
+
+@pytest.mark.parametrize(
+    ("n_moved", "verdict"),
+    [
+        (
+            1,
+            "1 card stays in its cluster in fewer than 80% of draws of other people. You can rely on what belongs "
+            "together, and less on this card.",
+        ),
+        (
+            2,
+            "2 cards stay in their cluster in fewer than 80% of draws of other people. Rely on the broad lines, and "
+            "not on single cards without a second look.",
+        ),
+    ],
+)
+def test_the_verdict_follows_from_what_is_together_and_stays_not_from_pairs_apart(sorts, n_moved, verdict, read):
+    """With two of nine cards that do not stay it is not to rely on, though all pairs come out the same."""
+    model, found = sorts
+    items = found.items.assign(stays=np.where(np.arange(9) < n_moved, 0.7, 1.0))
+    page = read(report(model, certainty=replace(found, items=items), words="cards,participants"))
+    assert lead(page).endswith(verdict)
+    apart = found.draws.copy()
+    apart[:8] = np.arange(9)  # in 8 of 20 draws, no two cards are together: 60% of pairs are together again
+    page = read(report(model, certainty=replace(found, draws=apart), words="cards,participants"))
+    assert "about 60% of the pairs" in lead(page)
+    assert lead(page).endswith("Rely on the broad lines, and not on single cards without a second look.")
 
 
 def test_a_number_of_clusters_that_others_would_not_make_is_not_relied_on(sorts, read):
     numbers = pd.DataFrame({"share": [0.04, 0.3, 0.4, 0.22, 0.04]}, index=pd.Index(range(2, 7), name="n_clusters"))
     page = read(report(sorts[0], certainty=replace(sorts[1], n_clusters=numbers), words="cards,participants"))
-    assert lead(page).endswith("and less on the number of clusters: 3 to 5 come out in draws of other people.")
+    assert lead(page).endswith("and less on the number of clusters: others would find 3 to 5.")
 
 
 def test_clusters_are_named_by_standard_names_or_central_items(page):

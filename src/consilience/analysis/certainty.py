@@ -121,6 +121,15 @@ class Certainty:
         return len(self.draws)
 
     @property
+    def repeats_together(self) -> float:
+        """Share of the pairs of items together in the fit that are together in a draw, on average; NaN if none are."""
+        kept = (self.draws >= 0).all(0)
+        own, _ = pd.factorize(self.items["cluster"].to_numpy()[kept])
+        n_together = _ordered_pairs(np.bincount(own))
+        counts = [_ordered_pairs(_contingency(own, draw)) for draw in self.draws[:, kept]]
+        return float(np.mean(counts) / n_together) if n_together else np.nan
+
+    @property
     def usual_numbers(self) -> tuple[int, int]:
         """The smallest and largest number of clusters that come out, without the outer twentieths of the draws."""
         share = self.n_clusters["share"].sort_index()
@@ -452,10 +461,14 @@ def repeated_pairs(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " i
     return np.asarray(len(first) - mine - theirs + 2 * both - 1)
 
 
+def _ordered_pairs(counts: Int[np.ndarray, "..."]) -> int:
+    return int((counts * (counts - 1)).sum())
+
+
 def chance_share(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items"]) -> float:
     """Return the expected share of pairs on which two clusterings of these sizes, of items at random, agree."""
     pairs = max(len(first) * (len(first) - 1), 1)
-    together = [(sizes * (sizes - 1)).sum() / pairs for sizes in (np.bincount(first), np.bincount(second))]
+    together = [_ordered_pairs(sizes) / pairs for sizes in (np.bincount(first), np.bincount(second))]
     return float(np.prod(together) + np.prod(1 - np.array(together)))
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WEAKEST = 3  # annotators shown
 EXAMPLES = 8  # items of a cluster
 CHOICES = 3  # names of a cluster that annotators use
-CERTAINTY = ("repeats", "low", "high", "chance", "n_people", "n_draws")
+CERTAINTY = ("repeats", "low", "high", "chance", "repeats_together", "n_people", "n_draws")
 OF_LABELLERS = ("n_labels", "agreement", "accuracy", "information")  # figures of annotators shown
 OF_TAGGERS = ("n_items", "sensitivity", "specificity")
 FITTED = {"prior_variance_": float, "lower_bound_": float, "n_iter_": int, "converged_": bool}
@@ -53,7 +53,9 @@ def facts_of(found: Findings) -> dict[str, Any]:
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **of_kind(found),
         "reliability": {name: _of_reliability(value) for name, value in found.reliability.items()},
-        "certainty": None if certainty is None else dict(zip(CERTAINTY, attrgetter(*CERTAINTY)(certainty))),
+        "certainty": None
+        if certainty is None
+        else dict(zip(CERTAINTY, map(_figure, attrgetter(*CERTAINTY)(certainty)))),
         "few_people": few_people(model, annotations) or None,
         "random_annotators": _random_annotators(found),
         "given_labels": None if found.quality is None else _of_given_labels(found.quality),

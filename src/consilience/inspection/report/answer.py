@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.analysis.central_items import N_NAMED
+from consilience.analysis.certainty import Certainty
 from consilience.analysis.group_names import next_names
 from consilience.analysis.names import name_text, quantify
 from consilience.analysis.votes import doubtful_first
@@ -24,11 +25,11 @@ from consilience.inspection.report.subject import ClusterList, ClusterLists, Sub
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
 
-RELIABLE = 0.5  # of the way from chance to certainty that the lower end of the interval must go
+RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
 DOUBTED = 0.8  # share of the draws in which an item stays in its cluster, below which it is marked
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
-MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all classes
+MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
 
 def lead(subject: Subject) -> str:
@@ -42,9 +43,7 @@ def lead(subject: Subject) -> str:
     found = subject.certainty
     if found is None:
         return " ".join([f"{text}.", *certainty_sections.none_in_short(subject)])
-    others = f"if another {found.n_people:,} people did the same, {percent(found.repeats)} of all pairs of"
-    between = f"{percent(found.low)} to {percent(found.high)}; {percent(found.chance)} by chance"
-    return f"{text}: {others} {words.items} would come out as here, together or apart ({between}). {_trust(subject)}"
+    return f"{text}: if another {found.n_people:,} people did the same, {_repeated(subject, found)} {_trust(subject)}"
 
 
 def _in_doubt(subject: Subject) -> str:
@@ -53,22 +52,55 @@ def _in_doubt(subject: Subject) -> str:
     return f", {current_words().n_items(n_doubted)} in doubt" if n_doubted else ""
 
 
+def _repeated(subject: Subject, found: Certainty) -> str:
+    """Say which share of the pairs that are together would be so again, and how many items would stay."""
+    words, noun = current_words(), subject.clusters.noun
+    if np.isnan(found.repeats_together):
+        return f"{percent(found.repeats)} of all pairs of {words.items} would come out as here, together or apart."
+    again = f"about {percent(found.repeats_together)} of the pairs of {words.items} that are together here"
+    n_moved = int(_are_moved(found).sum())
+    who = f"{words.n_items(n_moved)} {'stays in its' if n_moved == 1 else 'stay in their'} {noun}"
+    how_often = f"{who} in fewer than {DOUBTED:.0%} of draws of other people"
+    if not n_moved:
+        how_often = f"no {words.item} leaves its {noun} in more than {1 - DOUBTED:.0%} of draws of other people"
+    return f"{again} would be together again, and {how_often}."
+
+
+def _are_moved(found: Certainty) -> pd.Series:
+    """Whether each item of a cluster stays there in too few draws."""
+    return found.items["stays"].dropna() < DOUBTED
+
+
 def _trust(subject: Subject) -> str:
-    """Say whether to rely on the clusters, by the lower end of what others would repeat."""
-    words, found = current_words(), subject.certainty
+    """Say whether to rely on the clusters: if most pairs would be together again, and most items stay.
+
+    Most is `RELIABLE`; of the items, more than `MANY_DOUBTED` that do not stay are mentioned.
+    """
+    words, clusters, found = current_words(), subject.clusters, subject.certainty
     if found is None or found.chance >= 1:
         return ""
     if certainty_sections.beyond_chance(found) < certainty_sections.LITTLE:
         return f"That is little more than by chance: do not rely on single {words.items}, or ask more people."
-    if (found.low - found.chance) / (1 - found.chance) >= RELIABLE:
-        if subject.clusters.is_named and len(_list_doubted(subject)) > MANY_DOUBTED * len(subject.items):
-            return f"You can rely on the {subject.clusters.nouns} of the others."
-        if subject.clusters.is_named or len(set(found.usual_numbers)) == 1:
-            return f"You can rely on these {subject.clusters.nouns}."
-        few, many = found.usual_numbers
-        number = f"{few} to {many} come out in draws of other people"
-        return f"You can rely on what belongs together, and less on the number of clusters: {number}."
-    return f"Rely on the broad lines, and not on single {words.items} without a second look."
+    few, many = (0, 0) if clusters.is_named else found.usual_numbers
+    number = [f"on the number of {clusters.nouns}: others would find {few} to {many}"]
+    number = number if few < many else []
+    moved = _are_moved(found)
+    if found.repeats_together < RELIABLE or moved.mean() > 1 - RELIABLE:
+        trust = f"Rely on the broad lines, and not on single {words.items} without a second look"
+        return "; nor ".join([trust, *number]) + "."
+    n_doubted = max(int(moved.sum()), len(_list_doubted(subject)))
+    many_doubted = n_doubted > MANY_DOUBTED * len(subject.items)
+    if clusters.is_named and many_doubted:
+        return f"You can rely on the {clusters.nouns} of the others."
+    less = [*([f"on {_these(n_doubted)}"] if many_doubted else []), *number]
+    if not less:
+        return f"You can rely on these {clusters.nouns}."
+    return f"You can rely on what belongs together, and less {' and '.join(less)}."
+
+
+def _these(n_items: int) -> str:
+    words = current_words()
+    return f"this {words.item}" if n_items == 1 else f"these {words.n_items(n_items)}"
 
 
 def cautions(subject: Subject) -> list[str]:
