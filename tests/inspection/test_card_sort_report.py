@@ -13,6 +13,7 @@ from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import AnnotationError, InputError
 from consilience.inference.memberships import Memberships
 from consilience.inspection import report, standard_names, who_put_together
+from consilience.inspection.report import best_cuts, pair_sections
 from consilience.inspection.report.best_cuts import _ranges
 from consilience.inspection.report.name_sections import items_table
 from consilience.inspection.report.participants import Representatives, representatives_table
@@ -60,6 +61,15 @@ def test_pairs_say_who_put_them_together_and_under_which_names(page, groupings):
     assert first["who"] == "; ".join(found.loc[found["together"], "annotator"])
     assert rows[0][:2] == [f"{first['item_1']}, {first['item_2']}", f"{first['n_together']} of {first['n_presented']}"]
     assert rows[0][3].startswith(first["names"].split(" (")[1].split(")")[0])
+    assert f"Not shown: {36 - len(file)} pairs that nobody put together." in page.section("pairs").text
+
+
+def test_pairs_left_out_are_counted_those_of_nobody_too(page, read, model, groupings, monkeypatch):
+    monkeypatch.setattr(pair_sections, "ROWS", 20)
+    text = read(report(model, groupings, certainty=None)).section("pairs").text
+    n_pairs = len(page.file("pairs.csv"))
+    told = f"{n_pairs - 20} other pairs that somebody put together and {36 - n_pairs} pairs that nobody put together"
+    assert f"Not shown: {told}." in text
 
 
 def test_the_grid_says_what_was_merged_and_why(page, groupings):
@@ -116,6 +126,25 @@ def test_marks_of_cuts_are_those_within_a_standard_error():
     assert found.marks() == ["", AS_GOOD, BEST, AS_GOOD]
     assert below == pytest.approx(found.agreement.max() - found.agreement)
     assert error[1] == pytest.approx(np.std(agreement[2] - agreement[1], ddof=1) / 2)
+
+
+@pytest.mark.parametrize(
+    ("silhouette", "sentence"),
+    [
+        ([0.411, 0.409, 0.406, 0.3], "3 clusters are the clearest (0.41); 2 and 4 are as clear."),  # the report's
+        ([0.411, 0.2, 0.2, 0.41], "5 clusters are the clearest (0.41); 2 is as clear."),  # the best cut
+        ([0.2, 0.2, 0.41, 0.3], "4 clusters are the clearest (0.41)."),
+        ([0.2, 0.2, 0.3, 0.41], ""),
+    ],
+)
+def test_numbers_of_clusters_that_are_as_clear_are_named_the_reports_first(silhouette, sentence):
+    agreement = np.array([[0.1] * 4, [0.2] * 4, [0.3] * 4, [0.9] * 4])
+    found = CutFigures(np.arange(2, 6), agreement, np.array(silhouette), np.zeros((4, 3), int))
+    own = OwnClusters(3, np.full(4, 0.5), 0.4, np.arange(3), pd.Index(list("abc")))
+    told = [each for each in best_cuts.sentences(found, own) if "silhouette" in each]
+    assert told == [f"By the silhouette, {sentence}"] * bool(sentence)
+    coloured = [row[3].tone == "low" for row in best_cuts.table(found, own).rows[:-1]]
+    assert coloured == [f"{value:.2f}" == "0.41" for value in silhouette]
 
 
 def test_a_cut_is_clearly_better_if_people_differ_little_in_it():

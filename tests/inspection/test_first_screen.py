@@ -100,6 +100,8 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     assert named["Orders"][0] == "3 cards, called so, in 2 wordings, by 8 of 8 participants"
     assert named["Log in, Cart"][0] == "3 cards, without a name in common: these are its most central cards"
     assert sorted(", ".join(items for _, items in named.values()).split(", ")) == sorted(CARDS)
+    assert "Wordings: forms of one name, or names of nearly the same cards; see" in page.section("clusters").text
+    assert "spellings of a name counted as one, but not names of similar meaning" in page.root.text
 
 
 def test_few_people_are_not_said_to_tell_nothing_apart(page):

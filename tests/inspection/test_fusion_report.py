@@ -7,11 +7,15 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings
-from consilience.analysis.annotator_frames import frame_of_fusion
+from consilience.analysis.annotator_frames import are_far_below, frame_of_fusion
 from consilience.analysis.group_names import cluster_names
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, plot_clusters, report
+from consilience.inspection.report import exact_group_sections
+from consilience.inspection.report.annotators import least_in_short
+from consilience.inspection.report.fusion_sections import odd_in_short
+from consilience.inspection.report.subject import Subject
 from consilience.metrics.clusterings import ari
 from tests.inspection.conftest import draw
 from tests.inspection.test_report import (
@@ -211,4 +215,47 @@ def test_groups_made_exactly_are_named_and_cards_left_alone_counted(read):
     sorts = Groupings.from_lists([[*rows, ["emu"]], [*rows, ["emu"]], [["ant", "bee", "cow"], ["pig"], ["emu"]]])
     text = read(report(SubsetFusion(random_state=0).fit(sorts), certainty=None)).section("exact-groups").text
     assert "most often that of ant and bee, by 2 of the 3 who sorted both." in text
-    assert "2 items were left alone in a group by somebody; most often emu, in 3 groups of 3." in text
+    assert "2 items were left alone in a group by somebody; most often emu, by 3 of 3 annotators." in text
+
+
+def test_groups_made_exactly_are_all_listed_the_commonest_first(read, monkeypatch):
+    whole, apart = [["ant", "bee", "cow"], ["pig", "emu"]], [["ant", "bee"], ["cow", "pig"], ["emu"]]
+    sorts = Groupings.from_lists([whole, whole, apart, apart, [["ant", "bee"], ["cow"], ["pig", "emu"]]])
+    model = SubsetFusion(n_clusters=2, random_state=0).fit(sorts)
+    page = read(report(model, certainty=None))
+    head, *rows = page.table("exact-groups")
+    assert head[1:] == ["Made by", "Items", "Which", "Within a group of"]
+    made = [(share, who, tuple(sorted(which.split(", "))), within) for share, who, _, which, within in rows]
+    assert made[:2] == [("60%", "3 of 5", ("emu", "pig"), "–"), ("60%", "3 of 5", ("ant", "bee"), "3 items, by 2")]
+    assert made[2:] == [("40%", "2 of 5", ("ant", "bee", "cow"), "–"), ("40%", "2 of 5", ("cow", "pig"), "–")]
+    assert "4 groups were made exactly so" in page.section("exact-groups").text
+    monkeypatch.setattr(exact_group_sections, "ROWS", 3)
+    text = read(report(model, certainty=None)).section("exact-groups").text
+    assert "The 3 commonest groups that at least two annotators made exactly" in text
+    assert "Not shown: 1 rarer group." in text
+
+
+def test_whoever_agrees_far_less_with_the_others_is_to_be_looked_at_though_no_weight_is_low():
+    names = list("abcdefg")
+    frame = pd.DataFrame({"remark": "", "with_others": [0.3, 0.31, 0.32, 0.33, 0.34, 0.35, 0.06]}, index=names)
+    tests = pd.DataFrame({"p_value": 0.001, "tested": True}, index=names)
+    subject = Subject(None, None, Groupings.from_matrix([[0] * 7] * 2, annotators=names))
+    vars(subject).update(annotators=frame, random_sorters=tests)
+    look = "Look at the groups of g, who agrees least with the others (0.06)."
+    assert odd_in_short(subject) == look
+    vars(subject)["annotators"] = frame.assign(remark=["one group only", *[""] * 6])
+    assert odd_in_short(subject) == f"1 of 7 annotators stands out: a (one group only). {look}"
+    vars(subject)["annotators"] = frame.assign(with_others=0.3)
+    assert odd_in_short(subject).startswith("Nobody stands out")
+    vars(subject).update(annotators=frame, random_sorters=tests.assign(p_value=[0.001] * 6 + [0.5]))
+    assert odd_in_short(subject) == ""  # who is at chance is said elsewhere
+
+
+def test_those_who_agree_least_are_named_in_order():
+    assert least_in_short(pd.Series(dtype=float)) == ""
+    agreement = pd.Series(np.arange(6) / 10, index=list("abcdef"))
+    assert (
+        least_in_short(agreement[:2]) == "Look at the groups of a and b, who agree least with the others (0.00, 0.10)."
+    )
+    assert "d, e and 1 more, who agree least" in least_in_short(agreement)
+    assert are_far_below(pd.Series([0.3, 0.31, 0.32, 0.33, 0.34, 0.06, np.nan])).tolist() == [False] * 5 + [True, False]

@@ -89,6 +89,7 @@ def test_words_are_in_a_table(page, sorts):
     head, *rows = rows_of(page, "words")
     assert head[:3] == ["Word", "Times used", "Annotators"]
     assert [row[:3] for row in rows] == [[w, f"{g}", f"{n}"] for w, n, g in found.words.itertuples()]
+    assert re.search(r"\d words, as written, are used by at least", page.root.text)
     assert "<b>smoky</b>" in found.words.index  # and yet the page is well formed
     goes_with = found.of_items()
     assert len(goes_with)

@@ -134,14 +134,13 @@ def frame_of_fusion(estimator: Any, groupings: Groupings, agreement: pd.DataFram
     frame["with_others"] = mean_with_others(agreement)[place]
     # unrefined weights are shares, which grow with the number of groupings
     each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
-    low, high = np.quantile(each, [0.25, 0.75])
     outlier = "follows the clusters far less" if estimator.refined_ else "far smaller part in the fusion"
     frame["remark"] = remarks(
         (frame["n_items"] == 0, f"no {words.items}"),
         (frame["n_groups"] == frame["n_groupings"], "one group only"),
         (frame["n_groups"] == frame["n_items"], f"every {words.item} alone"),
         (frame["agreement"] <= 0, APART),
-        (each < low - FAR_BELOW * (high - low), f"outlier: {outlier} than most"),
+        (are_far_below(each), f"outlier: {outlier} than most"),
     )
     return frame
 
@@ -195,6 +194,12 @@ def remarks(*rules: tuple[Any, str]) -> list[str]:
     """Return for each annotator the text of the first rule that holds; "" where none does."""
     holds, texts = zip(*rules, strict=True)
     return np.select([np.asarray(each, dtype=bool) for each in holds], texts, "").tolist()
+
+
+def are_far_below(values: pd.Series) -> pd.Series:
+    """Whether each value is below Tukey's fence: 1.5 interquartile ranges below the lower quartile."""
+    low, high = values.quantile([0.25, 0.75])
+    return values < low - FAR_BELOW * (high - low)
 
 
 def mean_with_others(agreement: pd.DataFrame) -> Float[np.ndarray, " annotators"]:

@@ -421,6 +421,17 @@ def odd_in_short(frame: pd.DataFrame, *, everybody_tested: bool = True) -> str:
     return f"{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_names(shown)}."
 
 
+def least_in_short(agreement: pd.Series) -> str:
+    """Ask to look at those who agree least with the others, given in order; nothing if there are none."""
+    if agreement.empty:
+        return ""
+    shown = agreement.iloc[:OUTLIERS]
+    figures, left = ", ".join(map(number, shown)), len(agreement) - len(shown)
+    names = [*map(name_text, shown.index), *([f"{left:,} more"] if left > 0 else [])]
+    agree = "agrees" if len(agreement) == 1 else "agree"
+    return f"Look at the groups of {join_names(names)}, who {agree} least with the others ({figures})."
+
+
 def agreement_file(agreement: pd.DataFrame, order: np.ndarray) -> Download:
     """Return the matrix of agreement as a file, in the order in which it is drawn."""
     return download("agreement.csv", agreement.iloc[order, order].round(3), "annotator")

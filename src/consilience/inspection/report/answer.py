@@ -124,7 +124,9 @@ def lists(subject: Subject) -> ClusterLists:
         reading += f"their labels name the {noun}."
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
     if any(" wordings, by " in each.about for each in found):
-        readings.append("Wordings, case and accents aside, that mean the same: see “Standard names”.")
+        readings.append(
+            f"Wordings: forms of one name, or names of nearly the same {words.items}; see “Standard names”."
+        )
     return ClusterLists(found, " ".join(readings))
 
 

@@ -70,17 +70,29 @@ def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
     answers = [f"{text}; every other number agrees clearly less."]
     if near:
         answers = [f"{text}; {_ranges(near)} would do nearly as well."]
-    clearest = int(np.nanargmax(found.silhouette)) if np.isfinite(found.silhouette).any() else best
-    if clearest != best:
-        answers.append(
-            f"By the silhouette, {quantify(int(found.n_clusters[clearest]), 'cluster')} "
-            f"are the clearest ({number(found.silhouette[clearest])})."
-        )
+    clearest = found.n_clusters[_are_clearest(found)].tolist()
+    if len(clearest):
+        first = next((own_or_best for own_or_best in (n_found, k) if own_or_best in clearest), clearest[0])
+        others = [number_ for number_ in clearest if number_ != first]
+        as_clear = f"; {_ranges(others)} {'are' if len(others) > 1 else 'is'} as clear" if others else ""
+        silhouette = number(found.silhouette[found.n_clusters == first][0])
+        if first != k or others:
+            answers.append(
+                f"By the silhouette, {quantify(first, 'cluster')} are the clearest ({silhouette}){as_clear}."
+            )
     answers.append(
         f"The agreement of this report's {quantify(n_found, 'cluster')}, which need not follow the tree, is "
         f"{number(agreement)}."
     )
     return [*answers, *compare_cut(found, own)]
+
+
+def _are_clearest(found: CutFigures) -> np.ndarray:
+    """Whether each cut has the largest silhouette, as the table writes it; none if there is none."""
+    if not np.isfinite(found.silhouette).any():
+        return np.zeros(len(found.silhouette), dtype=bool)
+    largest = number(float(np.nanmax(found.silhouette)))
+    return np.array([number(value) == largest for value in found.silhouette])
 
 
 def _ranges(numbers: list[int]) -> str:
@@ -109,7 +121,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
     rows = []
     below, error = found.shortfall()
     marks, like = found.marks(), found.like(own.codes)
-    clearest = int(np.nanargmax(found.silhouette)) if np.isfinite(found.silhouette).any() else -1
+    clearest = _are_clearest(found)
     for cut, k in enumerate(found.n_clusters.tolist()):
         tone = "low" if marks[cut] else ""
         less = number(0.0, 3) if marks[cut] == BEST else f"{number(below[cut], 3)} ± {number(error[cut], 3)}"
@@ -118,7 +130,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
                 f"{k} of the cut (tree)",
                 Cell(number(found.agreement[cut]), tone=tone),
                 less,
-                Cell(number(found.silhouette[cut]), tone="low" if cut == clearest else ""),
+                Cell(number(found.silhouette[cut]), tone="low" if clearest[cut] else ""),
                 number(like[cut]),
                 Cell(marks[cut]),
             )

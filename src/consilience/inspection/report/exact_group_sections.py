@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ HEADING = "Groups that several made exactly"
 MOST_ITEMS = 500  # of the annotations of such a report
 ROWS, NAMED = 20, 12  # rows of the table; items of a group that are listed
 MOST_SAID = 3  # items of a group in a sentence
-STEP = "\u21b3 "  # before a group within the one above, as often as it is nested
 
 
 def section(subject: Subject) -> Section | None:
@@ -59,55 +57,51 @@ def _how_many_are_shown(found: pd.DataFrame) -> str:
 def _alone(subject: Subject, annotations: Groupings) -> list[str]:
     """Say which item people left alone in a group most often; nothing if nobody left any."""
     words, members = subject.words, annotations.incidence.tocsc()
-    alone = members.indices[members.indptr[:-1][np.diff(members.indptr) == 1]]
-    if not len(alone):
+    groups = np.flatnonzero(np.diff(members.indptr) == 1)
+    if not len(groups):
         return []
-    counts = np.bincount(alone, minlength=annotations.n_items)
+    by = np.column_stack([members.indices[members.indptr[groups]], annotations.annotator_of_group[groups]])
+    counts = np.bincount(np.unique(by, axis=0)[:, 0], minlength=annotations.n_items)
     most, n_items = int(counts.argmax()), int((counts > 0).sum())
-    n_sorted = int(annotations.incidence[[most]].sum())
+    n_sorted = len(np.unique(annotations.annotator_of_group[annotations.incidence[[most]].indices]))
     return [
         f"{words.n_items(n_items)} {'was' if n_items == 1 else 'were'} left alone in a group by somebody; most often "
-        f"{name_text(annotations.items[most])}, in {quantify(int(counts[most]), 'group')} of {n_sorted:,}."
+        f"{name_text(annotations.items[most])}, by {int(counts[most]):,} of {words.n_annotators(n_sorted)}."
     ]
 
 
 def _table(subject: Subject, found: pd.DataFrame) -> ReportTable:
     words = subject.words
-    order = list(_depth_first(found))
-    rows = []
-    for number, depth in order[:ROWS]:
-        made: Any = found.loc[number]
-        share, by = f"{STEP * depth}{percent(made['share'])}", f"{made['n_annotators']:,} of {made['n_sorted']:,}"
-        rows.append(row(share, by, f"{made['n_items']:,}", names_cell(made["items"], NAMED)))
-    left = len(order) - ROWS
+    rows, left = [], len(found) - ROWS
+    for _, made in found.head(ROWS).iterrows():
+        by = f"{made['n_annotators']:,} of {made['n_sorted']:,}"
+        larger = "–"
+        if made["within"] >= 0:
+            around: Any = found.loc[made["within"]]
+            larger = f"{words.n_items(around['n_items'])}, by {around['n_annotators']:,}"
+        items = names_cell(made["items"], NAMED)
+        rows.append(row(percent(made["share"]), by, f"{made['n_items']:,}", items, larger))
     file = found.assign(
         items=["; ".join(map(name_text, items)) for items in found["items"]], share=found["share"].round(4)
     )
+    which = f"The {ROWS} commonest groups" if left > 0 else "Groups"
     return ReportTable(
         "exact-groups",
-        f"Groups that at least two {words.annotators} made exactly, as a tree",
+        f"{which} that at least two {words.annotators} made exactly, the commonest first",
         [
             Column("Share", "line"),
             Column("Made by", "line"),
             Column(words.Items),
             Column("Which", "wide", of_items=True),
+            Column("Within a group of", "line"),
         ],
         rows,
+        order="the commonest first",
         reading=(
             f"Share: of the {words.annotators} who sorted all of these {words.items}, those who made just this group, "
-            f"without any other {words.item}. {STEP.strip()} marks a group within the one above it. Groups that "
-            "overlap with a more frequent one are in the file only."
+            f"without any other {words.item}. Within a group of: the smallest larger group that others made exactly, "
+            "if both are in the tree of actual agreement, which leaves out groups that overlap with a commoner one."
         ),
-        more=f"{quantify(left, 'more group')} in the file." if left > 0 else "",
+        more=quantify(left, "rarer group") if left > 0 else "",
         download=download("exact-groups.csv", file),
     )
-
-
-def _depth_first(found: pd.DataFrame) -> Iterator[tuple[int, int]]:
-    """Yield the rows of the tree and how deep they are, each followed by those within it."""
-    below = found[found["in_tree"]].groupby("within", sort=False).groups
-    waiting = [(number, 0) for number in reversed(below.get(-1, []))]
-    while waiting:
-        number, depth = waiting.pop()
-        yield number, depth
-        waiting += [(inner, depth + 1) for inner in reversed(below.get(number, []))]

@@ -123,7 +123,7 @@ def _names_in_short(subject: Subject) -> list[str]:
     users = [f"{name} {n:,}" for name in named if (n := answer.n_using(subject, name))]
     rest += f" (as one word among others, people use {join_names(users)})" if users else ""
     if subject.names["n_wordings"].max() > 1:
-        rest += ", names that mean the same counted as one"
+        rest += ", spellings of a name counted as one, but not names of similar meaning"
     return [f"What {words.annotators} call them: {join_some(named)}; {rest}."]
 
 

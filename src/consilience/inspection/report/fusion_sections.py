@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.analysis.annotator_frames import APART, SORTED_AT_RANDOM
+from consilience.analysis.annotator_frames import APART, SORTED_AT_RANDOM, are_far_below
 from consilience.analysis.cuts import ABOUT_SILHOUETTE, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.fitted import groupings_of
@@ -49,12 +49,18 @@ def in_short(subject: Subject) -> list[str]:
 
 
 def odd_in_short(subject: Subject) -> str:
-    """Say who stands out, but for those who are said to be at chance, or that nobody does, if it was tested."""
+    """Say who stands out, but for those who are said to be at chance, or that nobody does, if it was tested.
+
+    Who agrees far less with the others than most is named, too, to be looked at.
+    """
     frame, said = subject.annotators, at_chance(subject)
+    is_least = are_far_below(frame["with_others"]) & (frame["remark"] == "") & ~frame.index.isin(said)
+    look = annotators.least_in_short(frame["with_others"][is_least].sort_values(kind="stable"))
     of_chance = frame["remark"].isin(REMARKS_OF_CHANCE) & frame.index.isin(said)
     frame = frame.assign(remark=frame["remark"].mask(of_chance, ""))
     tested = subject.random_sorters is not None and bool(subject.random_sorters["tested"].all())
-    return annotators.odd_in_short(frame, everybody_tested=tested and not said)
+    odd = annotators.odd_in_short(frame, everybody_tested=tested and not said and not look)
+    return " ".join(filter(None, [odd, look]))
 
 
 def names_section(subject: Subject) -> Section | None:

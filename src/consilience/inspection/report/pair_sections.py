@@ -7,7 +7,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.analysis.cuts import FEWEST, MOST
-from consilience.analysis.names import name_text
+from consilience.analysis.names import name_text, quantify
 from consilience.analysis.pair_makers import PairMakers
 from consilience.annotations import Groupings
 from consilience.inspection.report.figure_files import small
@@ -39,7 +39,8 @@ def section(subject: Subject) -> Section | None:
     pairs = _order_pairs(share)
     if not len(pairs):
         return None
-    table = _table(subject, PairMakers.of(annotations), found.places[pairs], len(pairs))
+    n_never = len(share) * (len(share) - 1) // 2 - len(pairs)
+    table = _table(subject, PairMakers.of(annotations), found.places[pairs], n_never)
     return Section("pairs", HEADING.format(items=subject.words.items), [], [table])
 
 
@@ -52,10 +53,11 @@ def _order_pairs(share: Float[np.ndarray, "shown shown"]) -> Int[np.ndarray, "pa
     return np.column_stack([first[order], second[order]])
 
 
-def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2"], n_pairs: int) -> ReportTable:
+def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2"], n_never: int) -> ReportTable:
     words, annotations = subject.words, makers.groupings
     standard = subject.standard_names
     rows, records = [], []
+    n_pairs = len(pairs)
     in_file = n_pairs <= MOST_IN_FILE
     for place, (a, b) in enumerate(pairs[: n_pairs if in_file else ROWS].tolist()):
         n_of, n_together = len(makers.presented(a, b)), int(makers.together(a, b).sum())
@@ -73,6 +75,8 @@ def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2
     head = ["item_1", "item_2", "n_together", "n_presented", "share", "names", "who"]
     file = small(download("pairs.csv", pd.DataFrame(records, columns=head))) if in_file else None
     left = n_pairs - len(rows)
+    more = [f"{quantify(left, 'other pair')} that somebody put together"] if left > 0 else []
+    more += [f"{quantify(n_never, 'pair')} that nobody put together"] if n_never else []
     explored = FEWEST <= len(annotations.items) <= MOST and are_shown(annotations, len(annotations.items))
     choosing = (
         f" For any other pair, click its cell in the matrix, or choose two {words.items} below it." if explored else ""
@@ -92,6 +96,6 @@ def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2
             "The pairs that were most often put together, of those who sorted both. Names are the standard ones; "
             f"groups without a name, or with a number for one, are not among them.{choosing}"
         ),
-        more=f"{left:,} other pairs" if left > 0 else "",
+        more=" and ".join(more),
         download=file,
     )

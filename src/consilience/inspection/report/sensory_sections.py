@@ -56,7 +56,7 @@ def words_section(subject: Subject) -> Section | None:
         return None
     goes_with = found.of_items()
     n_certain = goes_with["word"].nunique()
-    are = quantify(len(found.words), "word is", "words are")
+    are = quantify(len(found.words), "word, as written, is", "words, as written, are")
     sentence = f"{are} used by at least {FEWEST_USERS} {words.annotators} each. "
     if n_certain:
         goes = "goes" if n_certain == 1 else "go"
@@ -110,7 +110,8 @@ def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -
         ],
         rows,
         reading=(
-            f"Groups' names are split at semicolons and commas; case and accents are ignored. By chance: if the groups "
+            f"Groups' names are split at semicolons and commas; case and accents are ignored, and "
+            "other forms of a word, which “Standard names” merges, are counted apart. By chance: if the groups "
             f"of each {words.annotator} kept their sizes and words, but held random {words.items}; the p-values are "
             f"corrected for the number of words and {words.items} (false discovery rate {LEVEL:.0%}). The full table "
             f"has {of_each}, with the v-test of SensoMineR and FactoMineR, too."
