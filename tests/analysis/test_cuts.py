@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.cluster import hierarchy
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from consilience import Groupings
-from consilience.analysis.cuts import CutJudge, Tree, matched_numbers
+from consilience.analysis.cuts import CutJudge, Tree, are_moved, matched_numbers
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.consensus import SubsetFusion
 from consilience.inspection import report
@@ -115,6 +116,16 @@ def test_each_cut_says_how_far_it_is_the_report(cards, tree, cards_data):
     for n_clusters, *_, alike in cards_data["cuts"]:
         expected = adjusted_rand_score(model.labels_, of_items(tree, tree.cut(n_clusters)))
         assert alike.replace("\u2212", "-") == f"{expected:.2f}"
+
+
+def test_items_that_the_cut_into_as_many_clusters_moves_are_counted(cards, tree, cards_data):
+    labels = cards[0].labels_
+    table = pd.crosstab(labels, of_items(tree, tree.cut(cards[0].n_clusters_))).to_numpy()
+    assert cards_data["moved"] == len(labels) - table[linear_sum_assignment(-table)].sum()
+    away = labels.copy()
+    away[:3] = labels.max() + 1
+    assert not are_moved(labels, labels + 5).any()
+    assert are_moved(labels, away).tolist() == [True] * 3 + [False] * (len(labels) - 3)
 
 
 def test_numbers_of_a_cut_are_those_of_the_clusters_that_it_repeats():

@@ -276,3 +276,16 @@ def test_articles_and_one_letter_are_merged_only_if_their_items_overlap():
     assert standards(apart) == {name: name for name in ("Shorts here", "Shirts here")}
     short = standard_names(sorts(["Games"] * 6, ["Gamer"] * 6))
     assert standards(short) == {"Games": "Games", "Gamer": "Gamer"}
+
+
+def test_of_the_spellings_of_a_name_the_commonest_with_accents_is_shown():
+    written = ["Σπιτι", "Σπιτι", "Σπιτι", "Σπίτι", "Σπίτι", "ΣΠΊΤΙ", "ΣΠΊΤΙ", "ΣΠΊΤΙ", "σπίτι"]
+    names = standard_names(Groupings.from_matrix([written] * 2))
+    assert names.names.tolist() == ["Σπίτι"]
+    assert dict(zip(names.grid["name"], names.grid["why"], strict=True)) == {
+        **dict.fromkeys(["Σπιτι", "ΣΠΊΤΙ", "σπίτι"], "same spelling"),
+        "Σπίτι": "as written",
+    }
+    corrected = standard_names(Groupings.from_matrix([written] * 2), {"Σπίτι": "House"})
+    assert corrected.names.tolist() == ["House"]
+    assert standard_names(Groupings.from_matrix([["cafe", "cafe", "café"]])).names.tolist() == ["cafe"]  # of one person

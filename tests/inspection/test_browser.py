@@ -3,6 +3,7 @@
 import base64
 import csv
 import io
+import json
 import re
 import shutil
 import time
@@ -18,7 +19,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from consilience import Groupings
-from consilience.analysis.cuts import CutJudge, Tree
+from consilience.analysis.cuts import CutJudge, Tree, are_moved
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.consensus import SubsetFusion
 from consilience.inspection import report, who_put_together
@@ -622,7 +623,45 @@ def test_saved_figures_have_a_title_axes_and_a_key(page, cards, cuts):
     page.locator("#more").click()
     settled(page)
     n = int(texts(page, "#of-cut td")[0])
-    assert len([text for text in drawn("map")[0] if re.fullmatch(r"cluster \d+: \d+", text)]) == n
+    assert len([text for text in drawn("map")[0] if re.fullmatch(r"(new )?cluster \d+: \d+", text)]) == n
+
+
+def test_clusters_of_a_cut_have_names_without_gaps(page, cards, cuts):
+    page.locator("#cut").focus()
+    page.keyboard.press("Home")
+    settled(page)
+    n, n_report = cuts[-1].n_clusters, cards[0].n_clusters_
+    names = {text.rpartition(":")[0] for text in texts(page, ".key li")}
+    new = {name for name in names if name.startswith("new ")}
+    assert new == {f"new cluster {number + 1}" for number in range(len(new))}
+    assert names - new <= {f"cluster {cluster}" for cluster in range(n_report)}
+    assert len(names) == n
+    assert set(texts(page, "#items-table td.cut-column")) == {name.removeprefix("cluster ") for name in names}
+
+
+def test_a_line_that_gives_other_clusters_says_so_and_the_hits_stand_below_the_search(page, cards):
+    data = json.loads(page.locator("#explorer-data").text_content())
+    model, groupings = cards
+    codes = pd.Series(model.labels_, groupings.items)[data["items"]].to_numpy()
+    tree = Tree.of(CoOccurrence.of(model, None, "A test").dissimilarities(np.arange(30)))
+    of_cut = np.empty(30, dtype=int)
+    of_cut[tree.order] = tree.cut(model.n_clusters_)
+    moved = int(are_moved(of_cut, model.labels_).sum())
+    assert data["moved"] == moved
+    assert sorted(codes) == sorted(model.labels_)
+    line = page.locator("#cut-differs")
+    assert line.is_visible() == (moved > 0)
+    if moved:
+        cards_move = "1 item moves" if moved == 1 else f"{moved} items move"
+        assert line.text_content() == f"This line gives other clusters than the report's: {cards_move}."
+    page.locator("#more").click()
+    settled(page)
+    assert not line.is_visible()
+    page.locator("#find").fill("card 21")
+    settled(page)
+    assert texts(page, "#spoken") == ["1 item: card 21"]
+    below = page.locator("#spoken").bounding_box()["y"] - page.locator("#find").bounding_box()["y"]
+    assert 0 < below < 120
 
 
 @pytest.mark.slow

@@ -227,6 +227,9 @@ def test_people_are_listed_with_their_representative(page, groupings):
     ]
     assert {row[0] for row in rows} == set(groupings.annotators)
     assert rows[0][0] == "odd"
+    before, how = page.root.text.split("How this was computed", 1)
+    assert "the skewness of all such sorts" in how
+    assert "skewness" not in before
     assert {row[6] for row in rows} == {row[0] for row in page.table("representatives")[1:]}
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.cluster import hierarchy
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
@@ -180,6 +180,19 @@ class CutJudge:
             low, high = float(heights[k]), float(heights[k - 1])
             found.append(Cut(k, low, high, self.agreement(cluster), self.silhouette(cluster)))
         return found
+
+
+def are_moved(cut: Int[np.ndarray, " items"], cluster: Int[np.ndarray, " items"]) -> Bool[np.ndarray, " items"]:
+    """Whether each item is elsewhere in a cut than in clusters, of which each is matched with one of the cut.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> are_moved(np.array([0, 0, 1, 1]), np.array([3, 3, 3, 1])).tolist()
+    [False, False, True, False]
+    """
+    codes = np.unique(cluster, return_inverse=True)[1]
+    return np.asarray(matched_numbers(cut, codes, 0)[cut] != codes)
 
 
 def matched_numbers(

@@ -46,6 +46,17 @@ def _folded_character(character: str) -> str:
     return " " if category[0] in "PZC" and character not in KEPT else character
 
 
+def has_accents(name: str) -> bool:
+    """Whether a name has accents, as `fold_name` drops them.
+
+    Examples
+    --------
+    >>> has_accents("Σπίτι"), has_accents("Σπιτι")
+    (True, False)
+    """
+    return any(unicodedata.category(character) == "Mn" for character in unicodedata.normalize("NFKD", name))
+
+
 def is_name(fold: str) -> bool:
     """Whether a folded name says what is in a group; numbers, "group 3" and single Latin letters do not.
 

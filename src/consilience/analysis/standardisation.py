@@ -28,7 +28,7 @@ import pandas as pd
 from jaxtyping import Int
 from scipy.sparse import csr_array
 
-from consilience.analysis.folding import fold_name, singular, without_article
+from consilience.analysis.folding import fold_name, has_accents, singular, without_article
 from consilience.analysis.name_corrections import corrections_of, require_known
 from consilience.analysis.names import as_text
 from consilience.analysis.written_names import MergedNames, WrittenNames, count_uses
@@ -39,6 +39,7 @@ from consilience.annotations.names import MISSING
 __all__ = ["StandardNames", "standard_names"]
 SPELLING, NUMBER, ARTICLE, LETTER = "same spelling", "plural", "article", "one letter"
 ITEMS, FILE = "same items", "by file"
+ACCENTED = 2  # people who wrote a name with accents, from which its other spellings are shown with them
 ITSELF, DROPPED = "as written", "left out by file"
 
 
@@ -206,9 +207,12 @@ def written_names(groupings: Groupings) -> set[str]:
 
 
 def _with_machine(written: WrittenNames, merged: MergedNames) -> tuple[list[str], list[str]]:
-    """Return the standard name of each name, the commonest it was merged with, and why."""
+    """Return the standard name of each name, the commonest it was merged with, and why.
+
+    Of the spellings of that one, the commonest that has accents, if two people wrote it so.
+    """
     here = np.arange(len(written.texts))
-    head = merged.items
+    head = _prefer_accents(written, merged)[merged.items]
     forms = [_difference(fold, written.folds[first]) for fold, first in zip(written.folds, head, strict=True)]
     why = np.select(
         [here == head, merged.spelling == merged.spelling[head], merged.form == merged.form[head]],
@@ -216,6 +220,16 @@ def _with_machine(written: WrittenNames, merged: MergedNames) -> tuple[list[str]
         ITEMS,
     )
     return [written.texts[place] for place in head], why.tolist()
+
+
+def _prefer_accents(written: WrittenNames, merged: MergedNames) -> Int[np.ndarray, " names"]:
+    """Return for each name the spelling to show for it: the commonest with accents, else the name itself."""
+    shown = np.arange(len(written.texts))
+    for name in reversed(range(len(written.texts))):  # the commonest, which come first, have the last word
+        text = written.texts[name]
+        if written.n_annotators[name] >= ACCENTED and has_accents(text) and not text.isupper():
+            shown[merged.spelling[name]] = name
+    return shown
 
 
 def _difference(fold: str, other: str) -> str:

@@ -43,7 +43,7 @@ def lead(subject: Subject) -> str:
     found = subject.certainty
     if found is None:
         return " ".join([f"{text}.", *certainty_sections.none_in_short(subject)])
-    return f"{text}: if another {found.n_people:,} people did the same, {_repeated(subject, found)} {_trust(subject)}"
+    return f"{text}: if another {found.n_people:,} people did the same, {_say_what_is_repeated(subject, found)} {_trust(subject)}"
 
 
 def _in_doubt(subject: Subject) -> str:
@@ -52,7 +52,7 @@ def _in_doubt(subject: Subject) -> str:
     return f", {current_words().n_items(n_doubted)} in doubt" if n_doubted else ""
 
 
-def _repeated(subject: Subject, found: Certainty) -> str:
+def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     """Say which share of the pairs that are together would be so again, and how many items would stay."""
     words, noun = current_words(), subject.clusters.noun
     if np.isnan(found.repeats_together):
@@ -156,6 +156,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             about.append(f"without a name in common{central}")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         other = f"or {others[code]}" if others[code] else ""
+        title = title if called[code] or not any(called) else f"(no common name) {title}"
         found.append(_list_cluster(subject, title, code, other, about, names, len(mine) - len(shown)))
     return found
 

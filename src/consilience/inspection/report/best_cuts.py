@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, OwnClusters
-from consilience.analysis.cuts import ABOUT_SILHOUETTE, matched_numbers
+from consilience.analysis.cuts import ABOUT_SILHOUETTE, are_moved
 from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
@@ -45,9 +45,7 @@ def compare_cut(found: CutFigures, own: OwnClusters) -> list[str]:
     if not len(cut):
         return []
     words, n = current_words(), quantify(own.n_clusters, "cluster")
-    codes = np.unique(own.codes, return_inverse=True)[1]
-    cluster = found.clusters[int(cut[0])]
-    elsewhere = np.flatnonzero(matched_numbers(cluster, codes, own.n_clusters)[cluster] != codes)
+    elsewhere = np.flatnonzero(are_moved(found.clusters[int(cut[0])], own.codes))
     if not len(elsewhere):
         return [f"The cut into {n} has the same {words.items} in each as the report's {n}."]
     names, left = [name_text(name) for name in own.items[elsewhere[:NAMED]]], len(elsewhere) - NAMED

@@ -36,22 +36,12 @@ def _lead(subject: Subject, found: pd.DataFrame) -> str:
     names, left = [name_text(name) for name in first["items"]], int(first["n_items"]) - MOST_SAID
     if left > 0:
         names = [*names[:MOST_SAID], quantify(left, f"other {words.item}", f"other {words.items}")]
+    shown = f". The table has the {ROWS} commonest" if len(found) > ROWS else ""
     return (
         f"{quantify(len(found), 'group was', 'groups were')} made exactly so by at least two {words.annotators}; most "
         f"often that of {join_names(names)}, by {first['n_annotators']:,} of the {first['n_sorted']:,} who sorted "
-        f"{'both' if first['n_items'] == 2 else 'them all'}.{_how_many_are_shown(found)}"
+        f"{'both' if first['n_items'] == 2 else 'them all'}{shown}."
     )
-
-
-def _how_many_are_shown(found: pd.DataFrame) -> str:
-    """Say how many groups are in the table, if not all."""
-    n_shown = min(int(found["in_tree"].sum()), ROWS)
-    if n_shown == len(found):
-        return ""
-    if found["in_tree"].all():
-        return f" The table has {n_shown:,} of them, the file all."
-    which = "those" if n_shown == found["in_tree"].sum() else f"{n_shown:,} of those"
-    return f" The table has {which} that overlap with no more frequent one ({n_shown:,}); the file has all."
 
 
 def _alone(subject: Subject, annotations: Groupings) -> list[str]:

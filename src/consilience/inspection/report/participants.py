@@ -28,13 +28,16 @@ LEAST_COVERAGE = 0.5  # mean share of the items that somebody sorted
 ITEMS = 12  # items of a group that are listed
 RANDOM_READING = (
     "Random sorts that agree as well: of random sorts into groups of the same sizes, the share that agree with the "
-    "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. The "
-    "share follows from the mean, the spread and the skewness of all such sorts; from {low:.1%} to {high:.0%} it is "
-    "counted among {n_sorts} of them, of which one is the {person}'s own. Probably random: how probable it is that "
-    "this {person} sorted at random, given how well the {people} agree in general; from 50% they are marked. It can "
-    "be near 100% although only 6% of random sorts agree as well, where the sorts of all others agree far better. "
-    "Cannot be told: too few {items} in common or too little agreement for a test. Whoever is marked may have sorted "
-    "by a principle of their own: look at their groups before leaving them out. "
+    "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. Probably "
+    "random: how probable it is that this {person} sorted at random, given how well the {people} agree in general; "
+    "from 50% they are marked. Cannot be told: too few {items} in common or too little agreement for a test. Whoever "
+    "is marked may have sorted by a principle of their own: look at their groups before leaving them out. "
+)
+RANDOM_COMPUTED = (
+    "The share of random sorts that agree as well follows from the mean, the spread and the skewness of all such "
+    "sorts; from {low:.1%} to {high:.0%} it is counted among {n_sorts} of them, of which one is the {person}'s own. "
+    "The probability that somebody sorted at random can be near 100% although only 6% of random sorts agree as well, "
+    "where the sorts of all others agree far better."
 )
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
@@ -328,15 +331,16 @@ def _how_to_see_groups(subject: Subject) -> str:
 
 def random_reading(words: Words) -> str:
     """Say how to read the columns on random sorts."""
-    return RANDOM_READING.format(
-        people=words.annotators,
-        person=words.annotator,
-        items=words.items,
-        level=P_VALUE,
-        low=DOUBTFUL[0],
-        high=DOUBTFUL[1],
-        n_sorts=N_PERMUTATIONS + 1,
-    )
+    return RANDOM_READING.format(people=words.annotators, person=words.annotator, items=words.items, level=P_VALUE)
+
+
+def random_computed(subject: Subject) -> list[str]:
+    """Say how these columns were computed; nothing if nobody was compared with random sorts."""
+    if subject.random_sorters is None or not is_shown(subject):
+        return []
+    low, high = DOUBTFUL
+    person = subject.words.annotator
+    return [RANDOM_COMPUTED.format(person=person, low=low, high=high, n_sorts=N_PERMUTATIONS + 1)]
 
 
 def _how_to_leave_out(names: list[Any]) -> str:

@@ -304,6 +304,7 @@ def _settings(subject: Subject) -> Section:
     if estimator.get_params(deep=False).get("random_state", 0) is None:
         sentences = ["No random_state was set, so another fit may differ; set one to make the fit repeatable."]
     sentences += [rand] if subject.groups else []
+    sentences += participants.random_computed(subject)
     head = [Column("", "text"), Column("", "wide")]
     name = type(estimator).__name__
     tables = [

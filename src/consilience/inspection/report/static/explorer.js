@@ -25,13 +25,14 @@ class ExplorerView {
   addColumn() {
     const { rows } = this.state.data;
     const trs = [...this.table.tBodies[0].rows];
-    const head = set(document.createElement("th"), { scope: "col", class: "number cut-column" });
+    const kind = this.table.tHead.rows[0].cells[1].className; // of the names of the report's clusters
+    const head = set(document.createElement("th"), { scope: "col", class: `${kind} cut-column` });
     head.textContent = "At the cut";
     this.table.tHead.rows[0].cells[1].after(head);
     this.rowOf = new Map();
     this.cells = new Map();
     trs.forEach((tr, place) => {
-      const cell = set(document.createElement("td"), { class: "number cut-column" });
+      const cell = set(document.createElement("td"), { class: `${kind} cut-column` });
       tr.cells[1].after(cell);
       const button = set(document.createElement("button"), { type: "button", class: "pick" });
       button.append(...tr.cells[0].childNodes);
@@ -119,8 +120,9 @@ class ExplorerView {
   paintTable() {
     const labels = this.state.labelsOfCut();
     for (const [item, cell] of this.cells) {
-      if (cell.textContent === String(labels[item])) continue;
-      cell.replaceChildren(swatch(this.state.data.look, labels[item]), String(labels[item]));
+      const name = this.state.nameOfCut(labels[item]);
+      if (cell.textContent === name) continue;
+      cell.replaceChildren(swatch(this.state.data.look, labels[item]), nameOf(name));
     }
   }
 

@@ -36,6 +36,7 @@ class State {
     this.sort = null; // of the person whose groups are shown
     this.shown = "report"; // or "cut" or "person"
     this.labels = data.clusters;
+    this.fresh = Math.max(...data.clusters) + 1; // the first number that no cluster of the report has
     this.lit = new Set();
     this.listeners = { clusters: [], lit: [] };
     this.waiting = new Set();
@@ -123,9 +124,14 @@ class State {
     return labels;
   }
 
-  /** Name of a cluster: of the report, a number of the cut, or a name that the person gave. */
+  /** Name of a cluster of the cut: of the report's that it mostly is, or how many new ones the cut has with it. */
+  nameOfCut(label) {
+    return label < this.fresh ? this.data.names[label] : `new ${this.data.noun} ${label - this.fresh + 1}`;
+  }
+
+  /** Name of a cluster: of the report, of the cut, or a name that the person gave. */
   nameOf(label) {
-    if (this.ofCut) return String(label);
+    if (this.ofCut) return this.nameOfCut(label);
     if (this.ofReport) return this.data.names[label];
     return label < 0 ? "not sorted" : this.sort.names[label];
   }

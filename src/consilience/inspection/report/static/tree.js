@@ -11,6 +11,7 @@ class TreeView {
     this.state = state;
     this.holder = panel.querySelector(".tree-scroll");
     this.axis = panel.querySelector(".axis");
+    this.differs = panel.querySelector("#cut-differs");
     this.slider = panel.querySelector("#cut");
     this.slider.max = state.data.cuts[0][2];
     this.slider.addEventListener("input", () => state.cutAt(Number(this.slider.value)));
@@ -160,9 +161,19 @@ class TreeView {
     const x = this.x(height);
     set(this.line, { x1: x, x2: x, "stroke-dasharray": ofCut ? "none" : "5 4" });
     this.svg.setAttribute("aria-label", `Tree of ${this.state.n} ${data.readers.items}; colours: ${this.state.inWords()}`);
+    this.sayWhatMoves();
     this.slider.value = height;
     const text = `${cut.n} ${counted(cut.n, data.noun)}, cut at ${height.toFixed(2)}`;
     this.slider.setAttribute("aria-valuetext", text);
+  }
+
+  /** Say of the cut into as many clusters as the report has that it gives other ones, if so. */
+  sayWhatMoves() {
+    const { data, place } = this.state;
+    const { item, items } = data.readers;
+    const many = data.moved === 1 ? `1 ${item} moves` : `${data.moved} ${items} move`;
+    this.differs.hidden = !data.moved || place !== data.like;
+    this.differs.textContent = `This line gives other ${data.nouns} than the report's: ${many}.`;
   }
 
   light(scroll) {
