@@ -111,7 +111,7 @@ def test_dimension_1_of_the_panel_is_not_told_twice(page):
 def test_floors_of_p_values_are_stated(page):
     assert f"never below {1 / (1 + panels.N_SIMULATIONS):g}" in block(page, "segment-tests").text
     assert f"never below {1 / (1 + panels.N_SIMULATIONS):g}" in block(page, "axes").text
-    assert "from 0.5% to 20% it is counted among 401 of them" in block(page, "people").text
+    assert "from 0.5% to 20% it is counted among 401 of them" in page.section("settings").text
 
 
 def test_the_file_of_clusters_tells_the_model_from_other_people(page, fitted):

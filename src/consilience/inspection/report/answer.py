@@ -43,7 +43,8 @@ def lead(subject: Subject) -> str:
     found = subject.certainty
     if found is None:
         return " ".join([f"{text}.", *certainty_sections.none_in_short(subject)])
-    return f"{text}: if another {found.n_people:,} people did the same, {_say_what_is_repeated(subject, found)} {_trust(subject)}"
+    others = f"if another {found.n_people:,} people did the same"
+    return f"{text}: {others}, {_say_what_is_repeated(subject, found)} {_trust(subject)}"
 
 
 def _in_doubt(subject: Subject) -> str:
