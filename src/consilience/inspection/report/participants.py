@@ -336,7 +336,7 @@ def random_reading(words: Words) -> str:
 
 def random_computed(subject: Subject) -> list[str]:
     """Say how these columns were computed; nothing if nobody was compared with random sorts."""
-    if subject.random_sorters is None or not is_shown(subject):
+    if subject.random_sorters is None or is_nobody_tested(subject) or not is_shown(subject):
         return []
     low, high = DOUBTFUL
     person = subject.words.annotator
