@@ -10,6 +10,7 @@ from consilience.analysis.random_sorters import (
     _against_random,
     _agreement,
     _agreements_of_random,
+    _share_as_high,
     _sorts_of,
 )
 from consilience.analysis.rv import ScalarProducts, SortTable
@@ -81,11 +82,28 @@ def test_agreement_is_that_of_pairs_put_together():
     assert observed == [share[0, 1] + share[0, 2] + share[1, 2], share[0, 1] + share[2, 3]]
 
 
+@pytest.mark.parametrize(("wanted", "n_drawn"), [(0.045, 10_000), (0.15, 400)])
+def test_more_random_sorts_are_drawn_where_the_share_is_close_to_the_level(wanted, n_drawn):
+    rng = np.random.default_rng(0)
+    share = rng.random((12, 12))
+    share = share + share.T
+    sort = _sorts_of(Groupings.from_matrix(np.arange(12)[:, None] % 4))[0]
+    least = np.quantile(_agreements_of_random(sort, share, 50_000, rng), 1 - wanted)
+    person = next(
+        order
+        for order in (rng.permutation(12) for _ in range(10_000))
+        if abs(_agreement(sort, share[np.ix_(order, order)]) - least) < 0.01
+    )
+    found = _share_as_high(sort, share[np.ix_(person, person)], np.random.default_rng(1))
+    assert found * (n_drawn + 1) == pytest.approx(round(found * (n_drawn + 1)))
+    assert found == pytest.approx(wanted, abs=4 * np.sqrt(wanted * (1 - wanted) / n_drawn))
+
+
 def test_random_sorts_keep_the_mean_of_all_permutations():
     groupings = Groupings.from_lists([[["a", "b", "c"], ["d", "e"]]])
     share = np.random.default_rng(1).random((5, 5))
     share = share + share.T
-    drawn = _agreements_of_random(_sorts_of(groupings)[0], share, np.random.default_rng(0))
+    drawn = _agreements_of_random(_sorts_of(groupings)[0], share, 400, np.random.default_rng(0))
     mean = (
         4 * share[np.triu_indices(5, 1)].mean()
     )  # each of the 4 pairs together is any of the 10 with equal probability
@@ -136,7 +154,7 @@ def test_moments_are_those_of_random_sorts_that_are_drawn():
     weighed = WeighedPairs.of(14, sorts, np.ones(len(sorts)))
     found = _against_random(sorts, weighed)
     sort, share = sorts[annotator], weighed.of_others(annotator, sorts[annotator])
-    drawn = np.concatenate([_agreements_of_random(sort, share, np.random.default_rng(seed)) for seed in range(50)])
+    drawn = _agreements_of_random(sort, share, 20_000, np.random.default_rng(0))
     scores = (drawn - drawn.mean()) / drawn.std()
     # of 20,000 draws, the spread has a relative error of .5 %, and the skewness one of .02
     assert found.z[annotator] == pytest.approx((_agreement(sort, share) - drawn.mean()) / drawn.std(), abs=0.03)
@@ -175,11 +193,11 @@ def test_the_report_marks_them_and_nobody_of_them_represents_others(read, fused)
     model.fit(*([groupings] if fused else [None, groupings]))
     page = read(report(model, groupings, certainty=None))
     head, *rows = page.table("people")
-    assert head[4:6] == ["Random sorts that agree as well", "Probably random"]
+    assert head[4:6] == ["Random sorts that agree as well", "As if at random"]
     high = {row[0] for row in rows if float(row[5].rstrip("%\u202f ")) > 50}
     assert high == {str(name) for name in names}
     assert f"3 of {groupings.n_annotators} annotators sort at chance" in page.root.text
-    assert "Probably sorted at random: " in page.root.text
+    assert "Sort unlike all others, as if at random or by principles of their own: " in page.root.text
     assert not {row[0] for row in page.table("representatives")[1:]} & {str(name) for name in names}
 
 
@@ -240,3 +258,13 @@ def test_rv_coefficients_of_random_sorts_grow_with_the_number_of_groups():
     to_all = rv.mean(0)
     assert within[1] > 1.5 * within[0]
     assert to_all[30:].mean() > to_all[:30].mean()
+
+
+def test_the_report_names_the_groups_of_those_who_sort_as_if_at_random(read):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({person: np.array(["Wings", "Fins", "Legs", "Feet"])[np.arange(24) % 4] for person in range(8)})
+    table[3] = np.array(["Summer", "Winter", "Both"])[rng.permutation(np.repeat([0, 1, 2], [10, 8, 6]))]
+    groupings = Groupings.from_matrix(table)
+    text = findings_of(read(report(SubsetFusion(random_state=0).fit(groupings), groupings, certainty=None)))
+    said = "Sorts unlike all others, as if at random or by a principle of its own: 3 (“Summer”, “Winter”). This one is kept"
+    assert said in text

@@ -223,7 +223,7 @@ def test_people_are_listed_with_their_representative(page, groupings):
     head, *rows = page.table("people")
     assert head == [
         *("Participant", "Groups", "Cards sorted", "Agreement with others"),
-        *("Random sorts that agree as well", "Probably random", "Nearest representative"),
+        *("Random sorts that agree as well", "As if at random", "Nearest representative"),
     ]
     assert {row[0] for row in rows} == set(groupings.annotators)
     assert rows[0][0] == "odd"

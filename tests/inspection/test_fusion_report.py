@@ -103,10 +103,10 @@ def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
     assert head == ["Annotator", "Items sorted", "Groups", FOLLOWS, "Agreement", "With others", "Remark"]
     assert [row[0] for row in rows] == model.annotators_.index.tolist()
     remarks = {row[0]: row[-1] for row in rows if row[-1]}
-    assert remarks == {"Lumper": "one group only", "Random": "probably sorted at random"}
+    assert remarks == {"Lumper": "one group only", "Random": "sorts unlike all others, as if at random"}
     assert "1 of 9 annotators stands out: Lumper (one group only)." in fusion_page.root.text
     assert "1 of 9 annotators sorts at chance: " in fusion_page.root.text
-    assert "as theirs (Random). Probably sorted at random: Random, who is kept, and counts" in fusion_page.root.text
+    assert "a principle of its own: Random. This one is kept, and counts little in the clusters, fully in the map" in fusion_page.root.text
     assert "groupings" not in fusion_page.tables()
 
 

@@ -27,7 +27,7 @@ OF_A_SORT = {  # whose people are neither right nor wrong
     NO_BETTER_THAN_GUESSING: "no closer to the classes than chance",
 }
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
-SORTED_AT_RANDOM = "probably sorted at random"  # by the test of random sorters
+SORTED_AT_RANDOM = "sorts unlike all others, as if at random"  # by the test of random sorters
 APART = "disagrees with the clusters: agreement of 0 or less"
 FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence
 

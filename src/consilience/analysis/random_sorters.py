@@ -16,7 +16,8 @@ Decided here
 A p-value of Pearson III from .005 to .2 is replaced by the share of sorts that are drawn. Pearson III alone has a level
 of up to .2 in place of .05 where few items or pairs let T_u have few values; but of 750 cases of 4 to 50 items, in none
 was a p-value above .05 where Pearson III has less than .005, or below .05 where it has more than .2
-(``python -m benchmarks.random_levels``).
+(``python -m benchmarks.random_levels``). 400 sorts have a standard error of .011 at .05: where the share of them is
+within three standard errors of .05, 10,000 are drawn, or as many as have 2 · 10⁷ pairs in groups.
 
 People who are probably random say nothing about the items, so the others are weighed by the probability that they
 are not random, and all is repeated, at most twice. The probability does not rise with z: below the mean of random
@@ -50,6 +51,8 @@ THRESHOLD = 0.5  # posterior probability from which somebody is marked
 P_VALUE = 0.05  # agreement that fewer random sorts reach is not marked
 DOUBTFUL = (0.005, 0.2)  # p-values that are counted among random sorts
 N_PERMUTATIONS = 400
+MOST_PERMUTATIONS, MOST_DRAWN_PAIRS = 10_000, 20_000_000  # where these leave open on which side of P_VALUE the share is
+CLOSE = 3.0  # standard errors
 MOST_PAIRS = 2_000_000  # looked up for a person at a time
 MOST_CELLS, MOST_GROUPINGS = 200_000_000, 5000  # of items × items × annotators; of all annotators
 FEWEST_ANNOTATORS = 4
@@ -271,23 +274,34 @@ def _p_values(
     low, high = DOUBTFUL
     for annotator in np.flatnonzero((p_value >= low) & (p_value <= high)).tolist():
         sort = sorts[annotator]
-        share = weighed.of_others(annotator, sort)
-        observed, drawn = _agreement(sort, share), _agreements_of_random(sort, share, rng)
-        # equal but for rounding counts as reached
-        reached = drawn >= observed - 1e-9 * max(abs(observed), 1)
-        p_value[annotator] = (1 + reached.sum()) / (1 + len(drawn))
+        p_value[annotator] = _share_as_high(sort, weighed.of_others(annotator, sort), rng)
     return p_value
 
 
+def _share_as_high(sort: list[PersonSort], share: np.ndarray, rng: np.random.Generator) -> float:
+    """Return the share of random sorts that agree as well, the person's own among them; of more where it is close."""
+    observed = _agreement(sort, share)
+    least = observed - 1e-9 * max(abs(observed), 1)  # equal but for rounding counts as reached
+    reached = _agreements_of_random(sort, share, N_PERMUTATIONS, rng) >= least
+    found = (1 + reached.sum()) / (1 + N_PERMUTATIONS)
+    error = np.sqrt(P_VALUE * (1 - P_VALUE) / N_PERMUTATIONS)
+    n_pairs = sum(one.pairs.shape[1] for one in sort)
+    n_more = min(MOST_PERMUTATIONS, MOST_DRAWN_PAIRS // max(n_pairs, 1)) - N_PERMUTATIONS
+    if abs(found - P_VALUE) > CLOSE * error or n_more <= 0:
+        return float(found)
+    further = _agreements_of_random(sort, share, n_more, rng) >= least
+    return float((1 + reached.sum() + further.sum()) / (1 + N_PERMUTATIONS + n_more))
+
+
 def _agreements_of_random(
-    sort: list[PersonSort], share: np.ndarray, rng: np.random.Generator
+    sort: list[PersonSort], share: np.ndarray, n_sorts: int, rng: np.random.Generator
 ) -> Float[np.ndarray, " draws"]:
     """Return the agreements of random sorts, those of as few at a time as memory asks for."""
-    drawn = np.zeros(N_PERMUTATIONS)
+    drawn = np.zeros(n_sorts)
     for one in sort:
         a, b = one.pairs
-        at_a_time = int(np.clip(MOST_PAIRS // max(len(a), 1), 1, N_PERMUTATIONS))
-        for first in range(0, N_PERMUTATIONS, at_a_time):
+        at_a_time = int(np.clip(MOST_PAIRS // max(len(a), 1), 1, n_sorts))
+        for first in range(0, n_sorts, at_a_time):
             part = drawn[first : first + at_a_time]
             order = rng.permuted(np.tile(one.places, (len(part), 1)), axis=1)
             part += share[order[:, a], order[:, b]].sum(1)

@@ -14,7 +14,7 @@ from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import annotators, certainty_sections, fusion_sections, label_sections
 from consilience.inspection.report.findings_in_short import key_findings
-from consilience.inspection.report.participants import random_reading
+from consilience.inspection.report.participants import AS_IF_RANDOM, random_reading
 from consilience.inspection.report.sections import ranking_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import ReportTable, percent
@@ -111,7 +111,7 @@ def _ranking(subject: Subject, people: pd.DataFrame) -> annotators.Ranking:
     words = current_words()
     said = random_reading(words)
     random = annotators.Quality(
-        ("random_probability",), "Probably random", _share, said[said.index("Probably random") :].strip()
+        ("random_probability",), AS_IF_RANDOM, _share, said[said.index(AS_IF_RANDOM) :].strip()
     )
     return replace(ranking, order=order, qualities=(*ranking.qualities, random))
 

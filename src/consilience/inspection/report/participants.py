@@ -11,8 +11,8 @@ from jaxtyping import Bool, Float, Int
 
 from consilience.analysis.annotator_frames import mean_with_others
 from consilience.analysis.folding import is_name
-from consilience.analysis.names import as_text, join_names, name_key, name_text
-from consilience.analysis.random_sorters import DOUBTFUL, N_PERMUTATIONS, P_VALUE, marked_names
+from consilience.analysis.names import as_text, join_names, name_key, name_text, shorten
+from consilience.analysis.random_sorters import DOUBTFUL, MOST_PERMUTATIONS, N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.analysis.words import Words, current_words
 from consilience.annotations import Groupings
 from consilience.inspection.report.annotators import TIME, minutes
@@ -28,19 +28,23 @@ LEAST_COVERAGE = 0.5  # mean share of the items that somebody sorted
 ITEMS = 12  # items of a group that are listed
 RANDOM_READING = (
     "Random sorts that agree as well: of random sorts into groups of the same sizes, the share that agree with the "
-    "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. Probably "
-    "random: how probable it is that this {person} sorted at random, given how well the {people} agree in general; "
-    "from 50% they are marked. Cannot be told: too few {items} in common or too little agreement for a test. Whoever "
-    "is marked may have sorted by a principle of their own: look at their groups before leaving them out. "
+    "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. Of the others, "
+    "each {person} counts the less, the more probably they are as if at random, too. As if at random: how much more "
+    "probable these groups are of somebody who sorts at random than of one who sorts as the {people} do in general; "
+    "from 50% they are marked. It is as high for groups that follow a principle of the {person}'s own: look at them "
+    "before leaving anybody out. Cannot be told: too few {items} in common or too little agreement for a test. "
 )
 RANDOM_COMPUTED = (
     "The share of random sorts that agree as well follows from the mean, the spread and the skewness of all such "
-    "sorts; from {low:.1%} to {high:.0%} it is counted among {n_sorts} of them, of which one is the {person}'s own. "
-    "The probability that somebody sorted at random can be near 100% although only 6% of random sorts agree as well, "
-    "where the sorts of all others agree far better."
+    "sorts; from {low:.1%} to {high:.0%} it is counted among {n_sorts} of them, or up to {most:,} near {level:.0%}, of "
+    "which one is the {person}'s own. The probability that somebody sorted as if at random can be near 100% although "
+    "only 6% of random sorts agree as well, where the sorts of all others agree far better."
 )
+AS_IF_RANDOM = "As if at random"  # heading of a column
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
+FEW = 4  # people in it, or the names of their groups are left out
+OWN_NAMES, LONGEST = 2, 32  # names of a person's groups, and the characters of one
 MANY = 0.25  # share of people at chance from which the findings say so before anything about others
 
 
@@ -199,12 +203,38 @@ def _probably_random(subject: Subject) -> str:
         return f"The {words.annotators} agree too little to tell who of them sorted at random."
     marked = marked_names(found)
     if not marked:
-        return "Nobody sorted at random with a probability of 50% or more."
-    they = "is kept, and counts" if len(marked) == 1 else "are kept, and count"
+        return "None of them is as if at random with a probability of 50% or more."
+    verb, own = ("Sorts", "a principle of its own") if len(marked) == 1 else ("Sort", "principles of their own")
     return (
-        f"Probably sorted at random: {_some(marked)}, who {they} in the clusters and in all figures; "
-        "look at their groups."
+        f"{verb} unlike all others, as if at random or by {own}: {_some_with_groups(subject, marked)}. "
+        f"{_how_they_count(subject, len(marked))}; look at the groups."
     )
+
+
+def _how_they_count(subject: Subject, n_people: int) -> str:
+    """Say what those who sort as if at random, who are all kept, decide."""
+    they = "This one is kept, and counts" if n_people == 1 else "They are kept, and count"
+    if subject.can.fuses and subject.estimator.refined_:
+        return f"{they} little in the clusters, fully in the map, the matrix and the tree"
+    return f"{they} in the clusters and in all figures"
+
+
+def _some_with_groups(subject: Subject, names: list[Any]) -> str:
+    """Name people; if they are few, with what they call their largest groups."""
+    annotations = subject.as_written
+    if len(names) > FEW or not isinstance(annotations, Groupings):
+        return _some(names)
+    called = [_own_names(annotations, name) for name in names]
+    return join_names([f"{name_text(name)}{own}" for name, own in zip(names, called, strict=True)])
+
+
+def _own_names(annotations: Groupings, person: Any) -> str:
+    """Return the names of a person's largest groups in brackets; nothing if the groups have no names."""
+    groups = np.flatnonzero(annotations.annotator_of_group == annotations.annotators.get_loc(person))
+    sizes = np.asarray(annotations.incidence.sum(0))[groups]
+    names = [annotations.group_names[group] for group in groups[np.argsort(-sizes, kind="stable")]]
+    shown = [f"“{shorten(name_text(name), LONGEST)}”" for name in names if is_name(name_key(as_text(name)))][:OWN_NAMES]
+    return f" ({', '.join(shown)})" if shown else ""
 
 
 def _some(names: list[Any]) -> str:
@@ -298,7 +328,7 @@ def people_table(subject: Subject, found: Representatives) -> ReportTable:
     frame = people_frame(subject, found)
     judged = "random_probability" in frame and not is_nobody_tested(subject)
     heads = ["Groups", f"{words.Items} sorted", "Agreement with others"]
-    heads += ["Random sorts that agree as well", "Probably random"] if judged else []
+    heads += ["Random sorts that agree as well", AS_IF_RANDOM] if judged else []
     heads += [TIME.head] if TIME.fits(frame) else []
     rows = [row(*_cells_of_person(name, person, judged)) for name, person in frame.iloc[::-1].iterrows()]
     views = ["view"] if "view" in frame else []
@@ -339,8 +369,8 @@ def random_computed(subject: Subject) -> list[str]:
     if subject.random_sorters is None or is_nobody_tested(subject) or not is_shown(subject):
         return []
     low, high = DOUBTFUL
-    person = subject.words.annotator
-    return [RANDOM_COMPUTED.format(person=person, low=low, high=high, n_sorts=N_PERMUTATIONS + 1)]
+    draws = {"n_sorts": N_PERMUTATIONS + 1, "most": MOST_PERMUTATIONS + 1, "level": P_VALUE}
+    return [RANDOM_COMPUTED.format(person=subject.words.annotator, low=low, high=high, **draws)]
 
 
 def _how_to_leave_out(names: list[Any]) -> str:
@@ -368,7 +398,8 @@ def _cells_of_person(name: Any, person: pd.Series, judged: bool) -> list[Any]:
 
 
 def _chance(person: pd.Series) -> str:
-    share = _share(person["random_p_value"])
+    value = person["random_p_value"]
+    share = f"{value:.1%}" if abs(value - P_VALUE) < 0.005 else _share(value)  # 4.6% is not at chance, 5% would be
     if np.isnan(person["random_p_value"]):
         return share
     if not person["tested"]:
