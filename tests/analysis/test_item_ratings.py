@@ -124,3 +124,26 @@ def test_unknown_scales_and_classes_are_refused(fusion, values):
         item_ratings(fusion, rated_by(values), scales=["cost"])
     with pytest.raises(InputError, match="the model finds classes"):
         item_ratings(MajorityVote().fit([["x", "x"], ["y", "y"]]), rated_by(values))
+
+
+def test_intervals_of_correlations_are_those_of_fisher(fusion, values):
+    found = item_ratings(fusion, rated_by(values))
+    means = found.items[["importance", "feasibility"]].to_numpy()
+    interval = stats.pearsonr(*means.T).confidence_interval(0.95)
+    assert found.r_items_interval == pytest.approx((interval.low, interval.high), abs=1e-6)
+    assert np.isnan(found.r_clusters_interval).all()  # of three clusters
+
+
+def test_items_near_the_lines_are_those_that_a_standard_error_moves_across(fusion):
+    means = [(9, 9), (5.6, 9), (4.4, 9), (1, 4), (5, 1), (5, 1)]  # the lines are 5 and 5.5
+    shift = np.array([1.0, -1.0, 1.0, -1.0])[:, None, None]  # the standard error is 1 / √3
+    found = item_ratings(fusion, rated_by(np.array(means)[None] + 1.2 * shift))
+    assert found.go_zone.tolist() == ["a", "b"]
+    inside, outside = found.near_go_zone_lines
+    assert (inside.tolist(), outside.tolist()) == (["b"], ["c"])
+    assert found.highest_on_both.tolist() == ["a", "b"]
+
+
+def test_means_alone_leave_nothing_near_the_lines(fusion):
+    table = pd.DataFrame({"importance": range(6), "feasibility": range(6)}, index=ITEMS)
+    assert [len(side) for side in item_ratings(fusion, table).near_go_zone_lines] == [0, 0]

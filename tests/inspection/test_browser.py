@@ -451,7 +451,7 @@ def test_tables_sort_and_say_how(page):
         assert head.get_attribute("aria-sort") == direction
         order = {"ascending": ", sorted by “Agreement”, rising", "descending": ", sorted by “Agreement”, falling"}
         said = page.locator("#annotators-table caption").inner_text()
-        assert said == "The annotators" + order.get(direction, ", those who follow the clusters least last")
+        assert said == "The annotators" + order.get(direction, ", those who follow the clusters least first")
     page.locator("#items-table thead button", has_text="Item").click()
     names = [name for name in texts(page, "#items-table tbody th") if name.startswith("card")]
     assert names == [f"card {i}" for i in range(5, 30)]  # as numbers, not as letters

@@ -8,7 +8,8 @@ from consilience import Groupings
 from consilience.analysis import findings
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import InputError
-from consilience.inspection import bridging_values, item_ratings, report
+from consilience.inspection import bridging_values, certainty, item_ratings, report
+from consilience.inspection.report.tables import number, percent
 
 ITEMS = ["buses", "trains", "trees", "<b>parks</b>", "=1+1", "clinic"]
 SORTS = [[ITEMS[:2], ITEMS[2:4], ITEMS[4:]]] * 4 + [[ITEMS[:3], ITEMS[3:]], [ITEMS[:2], ITEMS[2:]]]
@@ -88,3 +89,56 @@ def test_classes_have_no_ratings(ratings):
     found = findings(MajorityVote().fit(labels), labels, certainty=None)
     with pytest.raises(InputError, match="the model finds classes"):
         report(found, ratings=ratings)
+
+
+def test_both_tables_of_bridging_values_say_how_certain_the_clusters_are(model, read):
+    found = certainty(model, n_draws=20, random_state=0)
+    page = read(report(model, certainty=found, words="statements,participants"))
+    stays = found.items["stays"]
+    assert page.table("bridging-clusters")[0] == ["Cluster", "Mean", "Stays in its cluster"]
+    head, *rows = page.table("bridging")
+    assert head[-1] == "Stays in its cluster"
+    assert {row[0]: row[-1] for row in rows} == {name: percent(share) for name, share in stays.items()}
+    text = page.section("bridging").text
+    assert "the plane draws it far from its partners" in text
+    assert "says “Stays in its cluster”" in text
+    assert "its place says little" not in text
+
+
+def test_correlations_have_intervals_and_items_near_the_lines_are_named(page, model, ratings):
+    found = item_ratings(model, ratings)
+    text = page.section("ratings").text
+    assert f"is {number(found.r_clusters)} over only 3 clusters (too few for an interval)" in text
+    low, high = found.r_items_interval
+    assert f"over 6 statements (95% interval {number(low)} to {number(high)})." in text
+    assert "By one standard error of their means over the raters, some would move " in text
+    for name in (*found.near_go_zone_lines[0], *found.near_go_zone_lines[1]):
+        assert name in text
+
+
+def test_a_correlation_that_may_be_0_is_said_to_be_none(model, read):
+    table = pd.DataFrame({"useful": [1, 2, 3, 4, 5, 3], "cheap": [3, 5, 1, 4, 3, 2]}, index=ITEMS)
+    text = read(report(model, certainty=None, ratings=table)).section("ratings").text
+    assert ": not distinguishable from 0)" in text
+    assert "standard error of their means" not in text  # of no raters
+
+
+def test_the_findings_and_the_short_form_have_the_go_zone(page, model, ratings, read):
+    found = item_ratings(model, ratings)
+    n = len(found.go_zone)
+    said = f"{n} of 6 statements {'is' if n == 1 else 'are'} in the go-zone, above the mean of both importance"
+    assert said in page.root.text
+    short = read(report(model, certainty=None, ratings=ratings, words="statements,participants", short=True))
+    assert said in short.root.text
+    assert [figure.attributes["id"] for figure in short.root.all("figure")] == ["dendrogram-figure", "go-zone-figure"]
+
+
+def test_the_caption_of_the_map_has_the_stress_of_each_plane(page, model):
+    places = np.arange(6)
+    co_occurrence = findings(model, certainty=None).co_occurrence
+    stresses = [co_occurrence.stress_of(places, axes) for axes in ((1, 2), (1, 3), (2, 3))]
+    assert stresses[0] == co_occurrence.plane(places)[1]
+    first, second, third = map(number, stresses)
+    said = f"stress-1 of the plane of axes 1 and 2 is {first}, of 1 and 3 {second}, of 2 and 3 {third} (0 if"
+    assert said in page.root.text
+    assert "The first two axes of this classical scaling together show" in page.root.text

@@ -101,13 +101,17 @@ def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
     model, _ = fusion
     head, *rows = fusion_page.table("annotators")
     assert head == ["Annotator", "Items sorted", "Groups", FOLLOWS, "Agreement", "With others", "Remark"]
-    assert [row[0] for row in rows] == model.annotators_.index.tolist()
+    assert [row[0] for row in rows] == model.annotators_.index[::-1].tolist()
     remarks = {row[0]: row[-1] for row in rows if row[-1]}
     assert remarks == {"Lumper": "one group only", "Random": "sorts unlike all others, as if at random"}
     assert "1 of 9 annotators stands out: Lumper (one group only)." in fusion_page.root.text
     assert "1 of 9 annotators sorts at chance: " in fusion_page.root.text
-    assert "a principle of its own: Random. This one is kept, and counts little in the clusters, fully in the map" in fusion_page.root.text
+    assert (
+        "a principle of its own: Random. This one is kept, and counts little in the clusters, fully in the map"
+        in fusion_page.root.text
+    )
     assert "groupings" not in fusion_page.tables()
+    assert "An outlier lies" not in fusion_page.root.text  # nobody is marked as one
 
 
 def test_outliers_are_below_the_fence_and_groupings_of_two_have_no_agreement():

@@ -173,7 +173,7 @@ class CoOccurrence:
         return Projection(_upright(points), ("coordinate 1 of the chains of groupings", *further))
 
     def plane(self, places: Int[np.ndarray, " shown"]) -> tuple[float, float]:
-        """Share of the variance of the dissimilarities that the map of two axes shows, and its stress; see `stress`.
+        """Share of the variance of the dissimilarities that the first two axes show, and the stress of their plane.
 
         NaN if the map shows coordinates from chains of groupings instead.
         """
@@ -182,6 +182,11 @@ class CoOccurrence:
         distance = self.dissimilarities(places)
         _, shares = classical_scaling(distance, 2)
         return float(shares.sum()), stress(distance, self.map(places).points)
+
+    def stress_of(self, places: Int[np.ndarray, " shown"], axes: tuple[int, int]) -> float:
+        """The stress of the plane of two axes of the map, counted from 1; see `stress`."""
+        points = self.map(places, max(axes)).points[:, [axis - 1 for axis in axes]]
+        return stress(self.dissimilarities(places), points)
 
     def cluster_shares(self) -> ClusterShares:
         """Presentations of pairs of items, summed by their clusters."""

@@ -18,6 +18,10 @@ everything, this is the squared standard error of the people's own means. The 95
 P - 1 degrees of freedom. If only means of the items are given, it is that of a mean of |C| items.
 
 The lines of the go-zone are the means over all rated items, not those of a cluster. An item on a line is not above it.
+An item is near a line if other raters could move it into the go-zone or out of it: if it is inside, and no farther than
+a standard error of its mean from one of the lines; or outside, but inside if one standard error is added to its means.
+
+The 95 % interval of a correlation is Fisher's, tanh(atanh r ± 1.96 / √(n - 3)), of n clusters or items as a sample.
 """
 
 from __future__ import annotations
@@ -42,6 +46,8 @@ __all__ = ["ItemRatings", "item_ratings"]
 ITEM, ANNOTATOR = "item", "annotator"
 LEVEL = 0.95  # of the intervals
 FEWEST = 3  # pairs of means that have a correlation
+EXACT = 1 - 1e-12  # a correlation of 1 has no interval but itself
+NORMAL = 1.959964  # standard deviations of the normal distribution that hold LEVEL
 RESERVED = ("id", "cluster", "name", "above", "bridging")  # columns of the tables beside the scales
 
 
@@ -98,11 +104,43 @@ class ItemRatings:
         return _correlation(self.items[list(self.scales)])
 
     @property
+    def r_clusters_interval(self) -> tuple[float, float]:
+        """The 95 % interval of `r_clusters`; NaN of fewer than four clusters."""
+        return _interval(self.pattern)
+
+    @property
+    def r_items_interval(self) -> tuple[float, float]:
+        """The 95 % interval of `r_items`; NaN of fewer than four items."""
+        return _interval(self.items[list(self.scales)])
+
+    @property
     def go_zone(self) -> pd.Index:
         """The items above the mean of both scales; none if there is only one scale."""
         if self.compared is None:
             return self.items.index[:0]
         return self.items.index[self.items["above"] == say_above(self.compared)]
+
+    @property
+    def near_go_zone_lines(self) -> tuple[pd.Index, pd.Index]:
+        """The items inside and outside the go-zone that a standard error could move across; none without raters."""
+        none = self.items.index[:0]
+        if self.compared is None or f"{self.scales[0]}_se" not in self.items:
+            return none, none
+        scales = list(self.compared)
+        errors = self.items[[f"{scale}_se" for scale in scales]].to_numpy()
+        above = self.items[scales].to_numpy() - self.overall[scales].to_numpy()
+        inside = (above > 0).all(1)
+        out, into = inside & (above <= errors).any(1), ~inside & (above + errors > 0).all(1)
+        return self.items.index[out], self.items.index[into]
+
+    @property
+    def highest_on_both(self) -> pd.Index:
+        """The items of the go-zone, by the lesser of their two distances from its lines, in standard deviations."""
+        if self.compared is None:
+            return self.items.index[:0]
+        means = self.items[list(self.compared)]
+        height = ((means - means.mean()) / means.std()).min(axis=1)
+        return height[self.go_zone].sort_values(ascending=False, kind="stable").index
 
 
 def item_ratings(model: Any, ratings: pd.DataFrame, *, scales: Sequence[str] | None = None) -> ItemRatings:
@@ -257,3 +295,12 @@ def _correlation(means: pd.DataFrame) -> float:
     if len(pairs) < FEWEST or (np.ptp(pairs, axis=0) <= 1e-12 * np.abs(pairs).max()).any():
         return np.nan
     return float(np.corrcoef(pairs.T)[0, 1])
+
+
+def _interval(means: pd.DataFrame) -> tuple[float, float]:
+    """Fisher's interval of the correlation of the first two columns; NaN of fewer than four rows."""
+    r, n = _correlation(means), len(means.iloc[:, :2].dropna())
+    if not np.isfinite(r) or n <= FEWEST:
+        return np.nan, np.nan
+    middle, half = np.arctanh(np.clip(r, -EXACT, EXACT)), NORMAL / np.sqrt(n - FEWEST)
+    return float(np.tanh(middle - half)), float(np.tanh(middle + half))

@@ -72,6 +72,7 @@ class Ranking:
     always_remarks : whether that column is there even if it is empty.
     after : columns after it.
     closing : last sentence on how to read the table.
+    explained : the word of a remark without which that sentence is left out; empty if it is always there.
     """
 
     order: str
@@ -80,6 +81,7 @@ class Ranking:
     always_remarks: bool = True
     after: tuple[Quality, ...] = ()
     closing: str = ""
+    explained: str = ""
 
 
 def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> ReportTable | None:
@@ -98,6 +100,7 @@ def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> ReportTable | Non
         tone = "flag" if remark else ""
         first, last = ([each.write(*figures[list(each.names)]) for each in part] for part in (before, after))
         rows.append(row(name_cell(annotator, tone), *first, *([Cell(remark, tone=tone)] if remarked else []), *last))
+    closing = ranking.closing if frame["remark"].str.contains(ranking.explained, regex=False).any() else ""
     columns, further = ([Column(words.told(each.head), each.kind) for each in part] for part in (before, after))
     columns += [Column("Remark", ranking.remark)] if remarked else []
     return ReportTable(
@@ -106,7 +109,7 @@ def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> ReportTable | Non
         [Column(words.Annotator, "text"), *columns, *further],
         rows,
         order=ranking.order,
-        reading=words.told(" ".join(filter(None, [*(each.reading for each in before), ranking.closing]))),
+        reading=words.told(" ".join(filter(None, [*(each.reading for each in before), closing]))),
         gap=gap,
         download=download("annotators.csv", frame.round(4), "annotator"),
     )
@@ -315,8 +318,8 @@ WEIGHT = Quality(
     "Follows the clusters",
     number,
     "Follows the clusters: how far the annotator's groups do, from 0 (random groups, or nearly all items in one "
-    "group) to 1 (keeps clusters whole and apart). It says how much the groups decided in the clusters, whose model "
-    "follows random groups little; the map, the matrix and the tree count all alike.",
+    "group) to 1 (keeps clusters whole and apart). It says how much the groups decided in the clusters: those of a low "
+    "value count little there, but fully in the map, the matrix and the tree.",
 )
 SHARE = replace(
     WEIGHT,
@@ -331,7 +334,7 @@ DISTATIS = Quality(
     "Weight in DISTATIS: the part of the annotator in “The compromise of the panel”; all sum to 100%.",
 )
 OF_FUSIONS = Ranking(
-    "those who follow the clusters least last",
+    "those who follow the clusters least first",
     (
         SOME_GROUPINGS,
         ITEMS,
@@ -349,10 +352,11 @@ OF_FUSIONS = Ranking(
     ),
     remark="line",
     closing="An outlier lies more than 1.5 interquartile ranges below the lower quartile of “Follows the clusters”.",
+    explained="outlier",
 )
 OF_SHARES = replace(
     OF_FUSIONS,
-    order="those of the smallest part in the fusion last",
+    order="those of the smallest part in the fusion first",
     qualities=tuple(SHARE if each is WEIGHT else each for each in OF_FUSIONS.qualities),
     closing="An outlier lies more than 1.5 interquartile ranges below the lower quartile of the part of one grouping.",
 )

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.bridging import bridging_of
 from consilience.analysis.item_ratings import ItemRatings
-from consilience.analysis.names import as_text, join_names, name_text, quantify
+from consilience.analysis.names import as_text, join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.plots.item_ratings import plot_go_zone, plot_pattern_match
 from consilience.inspection.plots.point_labels import n_named
@@ -18,10 +18,12 @@ from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, percent, row
 
 MOST_ITEMS = 200  # rows of a table
 PLACES = 4  # decimals of files
+HIGHEST = 3  # items of the go-zone that the findings name
+FEW_CLUSTERS = 20  # with a correlation that says "only"
 
 
 def ratings_section(subject: Subject) -> Section | None:
@@ -31,7 +33,7 @@ def ratings_section(subject: Subject) -> Section | None:
         return None
     blocks: list[ReportTable | Figure] = [_means_table(rated)]
     if rated.compared is not None:
-        blocks += [_pattern(rated), _go_zone(rated)]
+        blocks += [_pattern(rated), go_zone_figure(rated)]
     return Section("ratings", "Ratings", _in_short(rated), [*blocks, _items_table(subject, rated)])
 
 
@@ -45,25 +47,32 @@ def bridging_section(subject: Subject) -> Section | None:
     codes = subject.clusters.codes
     order = np.argsort(-np.nan_to_num(values.to_numpy(), nan=-1.0), kind="stable")
     shown = order[:MOST_ITEMS]
+    clusters, stays = subject.clusters, _stays(subject)
     rows = [
-        row(name_cell(values.index[place]), _cluster(subject, int(codes[place])), number(values.iloc[place]))
+        row(
+            name_cell(values.index[place]),
+            _cluster(subject, int(codes[place])),
+            number(values.iloc[place]),
+            *([] if stays is None else [percent(stays[place])]),
+        )
         for place in shown.tolist()
     ]
-    clusters = subject.clusters
     means = values.groupby(clusters.names_of(codes).to_numpy()).mean()
     frame = values.to_frame().round(PLACES)
     frame.insert(0, clusters.column, clusters.names_of(codes))
     reading = (
         f"Near 0: an anchor, put together with {words.items} that are near it on the map. Near 1: a bridge, put "
-        f"together with {words.items} far from it, so that its place says little. Values compare the {words.items} of "
+        f"together with {words.items} far from it: the plane draws it far from its partners. {_about_stays(subject)}"
+        f"Values compare the {words.items} of "
         "this study only: the least has 0, and the largest 1. The formula is ours, as the method's authors give none: "
         f"the mean distance to the other {words.items} on the first two axes of the map above, weighted by how "
         "often they were put together."
     )
+    also = [] if stays is None else [Column(f"Stays in its {clusters.noun}")]
     by_item = ReportTable(
         "bridging",
         f"Bridging values of the {words.items}, bridges first",
-        [Column(words.Item, "text", of_items=True), Column("Cluster", clusters.kind), Column("Bridging value")],
+        [Column(words.Item, "text", of_items=True), Column("Cluster", clusters.kind), Column("Bridging value"), *also],
         rows,
         reading=reading,
         order="bridges first",
@@ -73,14 +82,31 @@ def bridging_section(subject: Subject) -> Section | None:
     by_cluster = ReportTable(
         "bridging-clusters",
         "Mean bridging values of the clusters",
-        [Column("Cluster", clusters.kind), Column("Mean")],
+        [Column("Cluster", clusters.kind), Column("Mean"), *also],
         [
-            row(cluster_cell(clusters, code), number(float(means.get(name, np.nan))))
+            row(
+                cluster_cell(clusters, code),
+                number(float(means.get(name, np.nan))),
+                *([] if stays is None else [percent(float(np.mean(stays[codes == code])))]),
+            )
             for code, name in enumerate(clusters.index)
         ],
-        reading="A cluster with a low mean holds together; one with a high mean also belongs to other places.",
+        reading=f"A high mean: the plane draws the {words.items} far from their partners; a low one: near them, even "
+        f"if they belong to two clusters. {_about_stays(subject)}".strip(),
     )
     return Section("bridging", "Anchors and bridges", [], [by_cluster, by_item])
+
+
+def _stays(subject: Subject) -> np.ndarray | None:
+    """Return how often each item stays in its cluster; None if that is not known."""
+    return subject.certainty.items["stays"].to_numpy() if subject.certainty else None
+
+
+def _about_stays(subject: Subject) -> str:
+    if not subject.certainty:
+        return ""
+    noun = subject.clusters.noun
+    return f"How certain a {noun} is, says “Stays in its {noun}”, the share of draws of other people. "
 
 
 def ratings_frame(rated: ItemRatings, bridging: pd.Series | None = None) -> pd.DataFrame:
@@ -91,23 +117,64 @@ def ratings_frame(rated: ItemRatings, bridging: pd.Series | None = None) -> pd.D
     return frame if bridging is None else frame.assign(bridging=bridging.reindex(frame.index).round(PLACES).to_numpy())
 
 
+def in_short(subject: Subject) -> list[str]:
+    """Say how many items are in the go-zone, and which are highest; nothing if two scales are not compared."""
+    rated = subject.ratings
+    if rated is None or rated.compared is None:
+        return []
+    words, (first, second) = current_words(), map(as_text, rated.compared)
+    n, best = len(rated.go_zone), list(map(name_text, rated.highest_on_both[:HIGHEST]))
+    what = (
+        f"{n:,} of {words.n_items(len(rated.items))} {'is' if n == 1 else 'are'} in the go-zone, above the mean of both"
+    )
+    highest = f"; highest on both: {join_names(best)}" if n > HIGHEST else f" ({join_names(best)})" if n else ""
+    return [f"{what} {first} and {second}{highest}."]
+
+
 def _in_short(rated: ItemRatings) -> list[str]:
-    """Say how far the two scales agree, and how many items are above the mean of both."""
+    """Say how far the two scales agree, how many items are above the mean of both, and which may be by chance."""
     if rated.compared is None:
         return []
     words, (first, second) = current_words(), map(as_text, rated.compared)
-    found = [
-        f"{number(r)} over the {what}"
-        for r, what in ((rated.r_clusters, "clusters"), (rated.r_items, words.items))
-        if np.isfinite(r)
-    ]
+    found = list(filter(None, [_correlation_of_clusters(rated), _correlation_of_items(rated)]))
     match = [f"Pearson's r of {first} and {second} is {join_names(found)}."] if found else []
     n = len(rated.go_zone)
     zone = f"{words.n_items(n)} {'is' if n == 1 else 'are'} above the mean of both {first} and {second}: the go-zone."
     more = ""
     if len(rated.scales) > 2:
         more = " Further scales are in the tables; the first two columns of the file are compared."
-    return [*match, zone + more]
+    return [*match, zone + _say_near(rated) + more]
+
+
+def _say_near(rated: ItemRatings) -> str:
+    """Name the items that other raters could move into the go-zone, or out of it."""
+    sides = zip(("out", "in"), rated.near_go_zone_lines, strict=True)
+    said = [f"{side}: {join_some(list(map(name_text, items)))}" for side, items in sides if len(items)]
+    if not said:
+        return ""
+    return f" By one standard error of their means over the raters, some would move {'; or '.join(said)}."
+
+
+def _correlation_of_clusters(rated: ItemRatings) -> str:
+    n = int(rated.pattern.iloc[:, :2].notna().all(axis=1).sum())
+    over = f"{'only ' if n < FEW_CLUSTERS else ''}{quantify(n, 'cluster')}"
+    return _say_correlation(rated.r_clusters, rated.r_clusters_interval, over)
+
+
+def _correlation_of_items(rated: ItemRatings) -> str:
+    n = int(rated.items[list(rated.scales[:2])].notna().all(axis=1).sum())
+    return _say_correlation(rated.r_items, rated.r_items_interval, current_words().n_items(n))
+
+
+def _say_correlation(r: float, interval: tuple[float, float], over: str) -> str:
+    """Write a correlation with its interval; empty if it is unknown."""
+    if not np.isfinite(r):
+        return ""
+    low, high = interval
+    if not np.isfinite(low):
+        return f"{number(r)} over {over} (too few for an interval)"
+    verdict = ": not distinguishable from 0" if low < 0 < high else ""
+    return f"{number(r)} over {over} (95% interval {number(low)} to {number(high)}{verdict})"
 
 
 def _means_table(rated: ItemRatings) -> ReportTable:
@@ -155,8 +222,8 @@ def _mean_cell(rated: ItemRatings, cluster: Any, scale: str) -> str:
 
 def _pattern(rated: ItemRatings) -> Figure:
     first, second = map(as_text, cast("tuple[str, str]", rated.compared))
-    r = rated.r_clusters
-    match = f" Pearson's r of the two columns of means is {number(r)}." if np.isfinite(r) else ""
+    r = _correlation_of_clusters(rated)
+    match = f" Pearson's r of the two columns of means is {r}." if r else ""
     caption = (
         f"Pattern match: the mean of each cluster for {first} and for {second}, in the same units. Lines that run "
         f"alike are clusters rated alike; a line that crosses others changes its rank.{match}"
@@ -166,7 +233,8 @@ def _pattern(rated: ItemRatings) -> Figure:
     return Figure.of("pattern", cast(MatplotlibFigure, ax.figure), f"Ladder graph. {caption}", caption, file)
 
 
-def _go_zone(rated: ItemRatings) -> Figure:
+def go_zone_figure(rated: ItemRatings) -> Figure:
+    """Draw the items by their means on the two scales."""
     words, (first, second) = current_words(), map(as_text, cast("tuple[str, str]", rated.compared))
     ax = plot_go_zone(rated, ax=Sheet())
     middle = rated.overall

@@ -12,6 +12,7 @@ from consilience.inspection.report import (
     answer,
     best_cuts,
     certainty_sections,
+    concept_sections,
     fusion_sections,
     item_tables,
     judge_tables,
@@ -92,7 +93,7 @@ def _clusters_in_short(subject: Subject) -> list[str]:
         findings += [*judge_tables.in_short(subject.annotators), *subject.told(subject.can.notes)]
     findings += fusion_sections.in_short(subject) if subject.can.fuses else []
     findings += [] if many else participants.chance_in_short(subject)
-    return [*findings, *sensory_sections.segments_in_short(subject)]
+    return [*findings, *sensory_sections.segments_in_short(subject), *concept_sections.in_short(subject)]
 
 
 def _sizes_in_short(sizes: np.ndarray) -> str:

@@ -245,12 +245,16 @@ def _about_plane(subject: Subject) -> str:
     co_occurrence = subject.co_occurrence
     if co_occurrence is None or not 3 < len(co_occurrence.places) <= MOST:
         return ""
-    share, stress = co_occurrence.plane(co_occurrence.places)
+    places = co_occurrence.places
+    share, stress = co_occurrence.plane(places)
     if not np.isfinite(share):
         return ""
+    others = [(1, 3), (2, 3)] if n_axes_of(co_occurrence, places) > 2 else []
+    further = "".join(f", of {i} and {j} {number(co_occurrence.stress_of(places, (i, j)))}" for i, j in others)
     return (
-        f"The first two axes together show {percent(share)} of the variance; Kruskal's stress-1 of their plane is "
-        f"{number(stress)} (0 if the farther apart two are, the more seldom they were together)."
+        f"The first two axes of this classical scaling together show {percent(share)} of the variance; Kruskal's "
+        f"stress-1 of the plane of axes 1 and 2 is {number(stress)}{further} (0 if the farther apart two are, the more "
+        "seldom they were together)."
     )
 
 

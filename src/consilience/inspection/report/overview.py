@@ -110,9 +110,7 @@ def _ranking(subject: Subject, people: pd.DataFrame) -> annotators.Ranking:
         return replace(ranking, order=order)
     words = current_words()
     said = random_reading(words)
-    random = annotators.Quality(
-        ("random_probability",), AS_IF_RANDOM, _share, said[said.index(AS_IF_RANDOM) :].strip()
-    )
+    random = annotators.Quality(("random_probability",), AS_IF_RANDOM, _share, said[said.index(AS_IF_RANDOM) :].strip())
     return replace(ranking, order=order, qualities=(*ranking.qualities, random))
 
 

@@ -185,7 +185,9 @@ def _annotators(subject: Subject) -> Section:
     words = current_words()
     can, blocks = subject.can, list[ReportTable | Figure]()
     if can.rates_annotators:
-        blocks += filter(None, [annotators.annotators_table(_annotators_frame(subject), ranking_of(subject))])
+        frame = _annotators_frame(subject)
+        people = frame.iloc[::-1] if can.fuses else frame
+        blocks += filter(None, [annotators.annotators_table(people, ranking_of(subject))])
     if can.names_classes:
         blocks += label_sections.quality_figures(subject)
     elif can.fuses:

@@ -10,6 +10,7 @@ import numpy as np
 
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels, Pairs
+from consilience.inspection.report import concept_sections
 from consilience.inspection.report.fusion_sections import MOST_LEAVES
 from consilience.inspection.report.participants import at_chance
 from consilience.inspection.report.sections import sections
@@ -17,11 +18,14 @@ from consilience.inspection.report.subject import Figure, Section, Subject
 
 
 def short_sections(subject: Subject) -> list[Section]:
-    """Return the section of the clusters with their lists and the picture."""
+    """Return the section of the clusters with their lists and the picture, and the go-zone of rated items."""
     first, *others = islice(sections(subject), 2)
     picture = choose_picture(subject, [first, *others])
     blocks = [block for block in first.blocks if block.kind == "lists"]
-    return [replace(first, blocks=[*blocks, *([] if picture is None else [replace(picture, still=False)])])]
+    pictures = [] if picture is None else [replace(picture, still=False)]
+    if subject.ratings is not None and subject.ratings.compared is not None:
+        pictures.append(concept_sections.go_zone_figure(subject.ratings))
+    return [replace(first, sentences=concept_sections.in_short(subject), blocks=[*blocks, *pictures])]
 
 
 def choose_picture(subject: Subject, drawn: Sequence[Section]) -> Figure | None:
