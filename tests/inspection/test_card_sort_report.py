@@ -52,7 +52,7 @@ def page(model, groupings, read):
 
 def test_pairs_say_who_put_them_together_and_under_which_names(page, groupings):
     head, *rows = page.table("pair-makers")
-    assert head == ["Two cards", "Together", "Share", "Under the names (times)", "Who"]
+    assert head == ["Two cards", "Together", "Share", "Under the names (times)", "Who, or who not"]
     file = page.file("pairs.csv")
     assert list(file.columns) == ["item_1", "item_2", "n_together", "n_presented", "share", "names", "who"]
     assert file["share"].is_monotonic_decreasing
@@ -70,6 +70,18 @@ def test_pairs_left_out_are_counted_those_of_nobody_too(page, read, model, group
     n_pairs = len(page.file("pairs.csv"))
     told = f"{n_pairs - 20} other pairs that somebody put together and {36 - n_pairs} pairs that nobody put together"
     assert f"Not shown: {told}." in text
+
+
+def test_pairs_that_most_put_together_list_who_put_them_apart(page, groupings):
+    shown = page.table("pair-makers")[1:]
+    for row, (_, pair) in zip(shown, page.file("pairs.csv").iterrows(), strict=False):
+        found = who_put_together(groupings, pair["item_1"], pair["item_2"])
+        together, apart = (sorted(found.loc[found["together"] == side, "annotator"]) for side in (True, False))
+        expected = together if len(apart) >= len(together) else apart
+        said = row[-1].removeprefix("apart: ")
+        assert (said != row[-1]) == (0 < len(apart) < len(together))
+        assert sorted(said.split(", ")) == (expected or ["nobody apart"])
+    assert any(row[-1].startswith("apart: ") for row in shown)
 
 
 def test_the_grid_says_what_was_merged_and_why(page, groupings):

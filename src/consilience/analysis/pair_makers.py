@@ -98,7 +98,14 @@ class PairMakers:
 
     def people(self, item_a: int, item_b: int) -> list[Any]:
         """Return the names of the annotators who put both together, each once."""
-        numbers = np.unique(self.groupings.annotator_of_grouping[self.together(item_a, item_b)])
+        return self._owners(np.flatnonzero(self.together(item_a, item_b)))
+
+    def people_apart(self, item_a: int, item_b: int) -> list[Any]:
+        """Return the names of the annotators who put both apart, each once."""
+        return self._owners(np.setdiff1d(self.presented(item_a, item_b), np.flatnonzero(self.together(item_a, item_b))))
+
+    def _owners(self, groupings: Int[np.ndarray, " chosen"]) -> list[Any]:
+        numbers = np.unique(self.groupings.annotator_of_grouping[groupings])
         return [plain(name) for name in self.groupings.annotators[numbers]]
 
     def names(self, item_a: int, item_b: int, standard: StandardNames) -> list[tuple[str, int]]:

@@ -306,15 +306,11 @@ def plot_dendrogram(
         cluster, n_not_shown = np.arange(len(names)), ""
     ax = axes_of(ax, (8.2, min(LEAF * len(names), TALLEST) + 0.9))
     tree = hierarchy.linkage(squareform(distance, checks=False), method)
-    owner, apart = None if cluster is None else _owners(tree, cluster), ""
-    if of_items and clusters is not None and owner is not None:
-        if legend:
-            cluster_legend(ax, clusters, mixed=f"several {clusters.nouns}" if (owner < 0).any() else "")
-        n_apart = _n_apart(tree, owner)
-        if n_apart and labels:
-            apart = f"{words.n_items(n_apart)} outside the branch of their {clusters.noun}"
+    owner = None if cluster is None else _owners(tree, cluster)
+    if legend and of_items and clusters is not None and owner is not None:
+        cluster_legend(ax, clusters, mixed=f"several {clusters.nouns}" if (owner < 0).any() else "")
     _draw_tree(ax, tree, names, owner, labels=labels)
-    caption = "\n".join(filter(None, [apart, n_not_shown, co_occurrence.left_out]))
+    caption = "\n".join(filter(None, [n_not_shown, co_occurrence.left_out]))
     label_axes(ax, "1 − share of presentations together", None, labels=labels, caption=caption)
     return ax
 
@@ -330,15 +326,6 @@ def _owners(tree: np.ndarray, cluster: Int[np.ndarray, " leaves"]) -> Int[np.nda
     for node, (left, right) in enumerate(tree[:, :2].astype(int), start=len(cluster)):
         owner[node] = owner[left] if owner[left] == owner[right] else -1
     return owner
-
-
-def _n_apart(tree: np.ndarray, owner: Int[np.ndarray, " nodes"]) -> int:
-    """Count the leaves outside the largest branch that holds their cluster alone."""
-    leaf_owner = owner[: len(tree) + 1]
-    sizes = np.append(np.ones(len(leaf_owner)), tree[:, 3]).astype(int)
-    largest = np.zeros(leaf_owner.max() + 1, dtype=int)
-    np.maximum.at(largest, owner[owner >= 0], sizes[owner >= 0])
-    return int(len(leaf_owner) - largest.sum())
 
 
 def _draw_tree(

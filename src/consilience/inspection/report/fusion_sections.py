@@ -24,7 +24,7 @@ from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report import annotators, fusion_tables
+from consilience.inspection.report import annotators, best_cuts, fusion_tables
 from consilience.inspection.report.certainty_sections import about_ellipses
 from consilience.inspection.report.explorer import EXPLORED, MOST, Explorer
 from consilience.inspection.report.figure_files import small
@@ -367,6 +367,7 @@ def tree_figure(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> 
             f"from this tree, so it may cut across them: the marks show each {words.item}'s cluster, even in a branch "
             "of another."
         )
+        caption += " ".join(["", *([] if subject.cuts is None else best_cuts.compare_cut(*subject.cuts))])
     return _figure("dendrogram", ax, f"Dendrogram of the {what}. {caption}", caption, file)
 
 

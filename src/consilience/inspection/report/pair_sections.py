@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
@@ -68,7 +71,7 @@ def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2
             left = len(named) - NAMES
             cell = Cell(pairs=(*shown, *([("", f"and {left:,} more")] if left > 0 else ()))) if shown else Cell("–")
             of = f"{n_together:,} of {n_of:,}"
-            rows.append(row(Cell(names=tuple(items)), of, percent(n_together / n_of), cell, names_cell(people, PEOPLE)))
+            rows.append(row(Cell(names=tuple(items)), of, percent(n_together / n_of), cell, _who(makers, a, b, people)))
         said = "; ".join(f"{name} ({count})" for name, count in named)
         who = "; ".join(map(name_text, people))
         records.append((*items, n_together, n_of, round(n_together / n_of, 4), said, who))
@@ -89,13 +92,22 @@ def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2
             Column("Together", "line"),
             Column("Share"),
             Column("Under the names (times)", "wide"),
-            Column("Who", "wide"),
+            Column("Who, or who not", "wide"),
         ],
         rows,
         reading=(
             "The pairs that were most often put together, of those who sorted both. Names are the standard ones; "
-            f"groups without a name, or with a number for one, are not among them.{choosing}"
+            "groups without a name, or with a number for one, are not among them. Where more than half put both "
+            f"together, those are listed who put them apart.{choosing}"
         ),
         more=" and ".join(more),
         download=file,
     )
+
+
+def _who(makers: PairMakers, a: int, b: int, people: list[Any]) -> Cell:
+    """Return the people who put two items together, or who put them apart if these are fewer."""
+    apart = makers.people_apart(a, b)
+    if len(apart) >= len(people):
+        return names_cell(people, PEOPLE)
+    return replace(names_cell(apart, PEOPLE), text="apart: ") if apart else Cell("nobody apart")
