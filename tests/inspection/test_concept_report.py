@@ -130,7 +130,6 @@ def test_the_findings_and_the_short_form_have_the_go_zone(page, model, ratings, 
     assert said in page.root.text
     short = read(report(model, certainty=None, ratings=ratings, words="statements,participants", short=True))
     assert said in short.root.text
-    assert [figure.attributes["id"] for figure in short.root.all("figure")] == ["dendrogram-figure", "go-zone-figure"]
 
 
 def test_the_caption_of_the_map_has_the_stress_of_each_plane(page, model):

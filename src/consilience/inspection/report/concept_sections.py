@@ -33,7 +33,7 @@ def ratings_section(subject: Subject) -> Section | None:
         return None
     blocks: list[ReportTable | Figure] = [_means_table(rated)]
     if rated.compared is not None:
-        blocks += [_pattern(rated), go_zone_figure(rated)]
+        blocks += [_pattern(rated), _go_zone(rated)]
     return Section("ratings", "Ratings", _in_short(rated), [*blocks, _items_table(subject, rated)])
 
 
@@ -233,8 +233,7 @@ def _pattern(rated: ItemRatings) -> Figure:
     return Figure.of("pattern", cast(MatplotlibFigure, ax.figure), f"Ladder graph. {caption}", caption, file)
 
 
-def go_zone_figure(rated: ItemRatings) -> Figure:
-    """Draw the items by their means on the two scales."""
+def _go_zone(rated: ItemRatings) -> Figure:
     words, (first, second) = current_words(), map(as_text, cast("tuple[str, str]", rated.compared))
     ax = plot_go_zone(rated, ax=Sheet())
     middle = rated.overall

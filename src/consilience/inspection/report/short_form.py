@@ -14,18 +14,16 @@ from consilience.inspection.report import concept_sections
 from consilience.inspection.report.fusion_sections import MOST_LEAVES
 from consilience.inspection.report.participants import at_chance
 from consilience.inspection.report.sections import sections
-from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.subject import Block, Figure, Section, Subject
 
 
 def short_sections(subject: Subject) -> list[Section]:
-    """Return the section of the clusters with their lists and the picture, and the go-zone of rated items."""
+    """Return the section of the clusters with their lists and the picture, and what ratings found."""
     first, *others = islice(sections(subject), 2)
     picture = choose_picture(subject, [first, *others])
-    blocks = [block for block in first.blocks if block.kind == "lists"]
-    pictures = [] if picture is None else [replace(picture, still=False)]
-    if subject.ratings is not None and subject.ratings.compared is not None:
-        pictures.append(concept_sections.go_zone_figure(subject.ratings))
-    return [replace(first, sentences=concept_sections.in_short(subject), blocks=[*blocks, *pictures])]
+    blocks: list[Block] = [block for block in first.blocks if block.kind == "lists"]
+    blocks += [] if picture is None else [replace(picture, still=False)]
+    return [replace(first, sentences=concept_sections.in_short(subject), blocks=blocks)]
 
 
 def choose_picture(subject: Subject, drawn: Sequence[Section]) -> Figure | None:
