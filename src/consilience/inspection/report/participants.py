@@ -155,7 +155,7 @@ def are_many_at_chance(subject: Subject) -> bool:
 
 
 def chance_in_short(subject: Subject) -> list[str]:
-    """Say who is at chance, by which rule, and who of them probably sorted at random; nothing if nobody is."""
+    """Say who is at chance, by which rule, and who of them sorts as if at random; nothing if nobody is."""
     names, n_people = at_chance(subject), subject.annotations.n_annotators
     if not names:
         return _untested_in_short(subject)
