@@ -89,11 +89,3 @@ def test_all_items_and_names_that_tie_are_named(read):
         "Of the names that at least 2 people use, they agree most on what belongs under sour and sweet (100%)." in text
     )
     assert "They agree least on fig, pear and nut: each has a different name from each of the 3 who" in text
-
-
-def test_the_table_of_exact_groups_says_which_it_has(page):
-    n_groups, n_shown = len(page.file("exact-groups.csv")), len(page.table("exact-groups")) - 1
-    assert n_shown < n_groups
-    assert (
-        f"The table has those that overlap with no more frequent one ({n_shown}); the file has all." in page.root.text
-    )
