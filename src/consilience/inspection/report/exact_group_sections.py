@@ -68,7 +68,7 @@ def _table(subject: Subject, found: pd.DataFrame) -> ReportTable:
         larger = "–"
         if made["within"] >= 0:
             around: Any = found.loc[made["within"]]
-            larger = f"{words.n_items(around['n_items'])}, by {around['n_annotators']:,}"
+            larger = f"{words.n_items(int(around['n_items']))}, by {around['n_annotators']:,}"
         items = names_cell(made["items"], NAMED)
         rows.append(row(percent(made["share"]), by, f"{made['n_items']:,}", items, larger))
     file = found.assign(
