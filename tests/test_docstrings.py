@@ -7,7 +7,8 @@ import runpy
 
 import pytest
 
-from consilience import registry
+from consilience import Groupings, Labels, Pairs, registry
+from consilience.active import ActiveSession, LabelSession
 from tests.test_docs import DOCS, PAGES, documented
 
 pytest.importorskip("numpydoc")
@@ -18,12 +19,11 @@ OF_MODELS = {"GL01", "PR08"}
 """What is not checked of estimators, of which readers expect more: everything else is."""
 RECEIVERS = {
     "store": ("Store",),
-    "session": ("ActiveSession", "LabelSession"),
-    "labels": ("Labels",),
-    "groupings": ("Groupings",),
     "model": tuple(registry.ESTIMATORS),
 }
-"""How the pages call objects of these classes."""
+"""How the pages call objects of these classes, some of whose methods are the package's own."""
+OF_THE_PACKAGE = {"in_order", "of_codes", "renumber_items", "with_order_of"}
+"""Methods of annotations that no user calls."""
 
 
 def public_objects(module):
@@ -61,3 +61,10 @@ def test_methods_that_pages_call_are_in_the_reference(receiver):
     assert own
     remarks = {method.__qualname__: REFERENCE["remarks_on"](method) for method in own}
     assert {name: found for name, found in remarks.items() if found} == {}
+
+
+@pytest.mark.parametrize("held", [Groupings, Labels, Pairs, ActiveSession, LabelSession])
+def test_methods_of_annotations_and_sessions_are_in_the_reference(held):
+    own = inspect.getmembers(held, lambda one: inspect.isfunction(one) or inspect.ismethod(one))
+    public = {name: one for name, one in own if name[0] != "_" and one.__module__.startswith("consilience")}
+    assert {name for name, one in public.items() if REFERENCE["remarks_on"](one)} <= OF_THE_PACKAGE

@@ -169,7 +169,7 @@ def test_it_does_not_stop_while_nothing_tells():
     session.tell({item: TRUTH[item] for item in ITEMS[:5]}, annotator="Bo")
     few = session.should_stop(floor=1000)
     assert not few
-    assert few.reason == "5 of 12 items have two labels, too few to tell how often a label is right."
+    assert few.reason == "Only 5 of 12 items have two labels or more, too few to tell how often a label is right."
     session.tell({item: TRUTH[item] for item in ITEMS[5:]}, annotator="Bo")
     assert session.should_stop(floor=1000)
     assert not session.should_stop(floor=0)

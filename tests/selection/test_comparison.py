@@ -241,6 +241,13 @@ def test_groupings_are_no_tags(sheets):
         compare([SubsetFusion()], sheets, level="tags")
 
 
+@pytest.mark.parametrize("level", ["judgements", "groupings"])
+def test_a_tag_that_is_held_out_alone_would_be_an_answer_of_no(level):
+    tags = simulate_tags(np.eye(4, dtype=bool)[[0, 1, 2, 3] * 4], n_annotators=4, random_state=0)
+    with pytest.raises(InputError, match=rf"must be 'auto' or 'tags' with TagConsensus.*Got '{level}' instead\.$"):
+        compare([MajorityVote(), TagConsensus()], tags, level=level, n_folds=2)
+
+
 def test_empty_annotators_and_groupings_are_dropped(sheets):
     of_a = (sheets.to_frame()["annotator"] != "a").to_numpy()
     kept = without_rows(sheets, of_a)

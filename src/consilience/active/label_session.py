@@ -402,8 +402,8 @@ class LabelSession(Session):
         if n_labels_of.max() == 1:
             return Decision(False, "No item has two labels, so that nothing tells how often a label is right.")
         if (n_several := int(np.sum(n_labels_of > 1))) < ENOUGH * len(self.items_):
-            have_two = f"{n_several} of {len(self.items_)} items have two labels"
-            return Decision(False, f"{have_two}, too few to tell how often a label is right.")
+            have_two = f"{n_several} of {len(self.items_)} items have two labels or more"
+            return Decision(False, f"Only {have_two}, too few to tell how often a label is right.")
         decision = decide_by_gain(self._expectations(), n_labels, float(floor), self._rng())
         return replace(decision, reason=decision.reason + self._misleads())
 

@@ -235,7 +235,13 @@ def compare(
     if not isinstance(annotations, Groupings | Pairs | Labels):
         annotations = read_beside(annotations, X, "groupings", "compare", None)
     _check(by, n_folds, level, max_pairs, clip)
-    if level == "auto" and isinstance(annotations, Labels) and any(reads_tags(found.model) for found in compared):
+    tagger = next((found.name for found in compared if reads_tags(found.model)), None)
+    if isinstance(annotations, Labels) and tagger is not None:
+        if level not in ("auto", "tags"):
+            raise InputError(
+                f"The 'level' parameter of compare must be 'auto' or 'tags' with {tagger}, to which a tag that is held "
+                f"out alone is an answer of no. Got {level!r} instead."
+            )
         level = "tags"
     source = check_random_state(random_state)
     seeds = spawn_seeds(source, n_folds + 1)

@@ -311,7 +311,7 @@ def _is_beside(table: Table, name: Any, *, are_letters: bool) -> bool:
 
 
 def _holds_dates_or_addresses(cells: np.ndarray) -> bool:
-    if len(cells) and all(isinstance(cell, datetime) for cell in cells):  # and not only the first ones: NaT is one
+    if len(cells) and all(isinstance(cell, datetime) for cell in cells):  # as in a column of dates; NaT is one, too
         return True
     n_filled = 0
     for cell in cells[:FIRST_CELLS]:

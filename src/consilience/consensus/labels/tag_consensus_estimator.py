@@ -152,7 +152,7 @@ class TagConsensus(LabelAggregator):
         "responsibilities_": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "tags_": learned.names("tags", array=True),
         "probabilities_": learned.array(float, "items", "tags", low=0, high=1),
-        "_tag_posterior": learned.optional(learned.array(float, "items", "tags", low=0, high=1)),
+        "_tag_posterior": learned.array(float, "items", "tags", low=0, high=1),
         "rates_": learned.table("annotators × tags", 2, keys=("annotator", "tag"), dtype="p"),
         "_likeness": learned.array(float, 2, low=0),
         "_sets": learned.array(bool, "clusters", "tags"),
@@ -216,7 +216,7 @@ class TagConsensus(LabelAggregator):
     @property
     def _posterior(self) -> Float[np.ndarray, "items sets"]:
         """What predicts tags that are given, see `estimators.labels.posterior_of`."""
-        return self._of_sets(self._posterior_of_tags())
+        return self._of_sets(self._tag_posterior)
 
     @property
     def undecided_(self) -> Bool[np.ndarray, " items"]:
@@ -409,15 +409,11 @@ class TagConsensus(LabelAggregator):
         """That both items have, or are given by an annotator, the same tags."""
         p = self.probabilities_
         if annotator is not None:
-            p = self._posterior_of_tags()
+            p = self._tag_posterior
             place = self._place_of_annotator(annotator)
             sensitivity, specificity = (rate[place] for rate in self._mean_rates())
             p = p * sensitivity + (1 - p) * (1 - specificity)
         return np.asarray((p[a] * p[b] + (1 - p[a]) * (1 - p[b])).prod(1))
-
-    def _posterior_of_tags(self) -> OfTags:
-        """Probabilities that are not moved by calibration; files of earlier versions have none."""
-        return np.asarray(vars(self).get("_tag_posterior", self.probabilities_))
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()
