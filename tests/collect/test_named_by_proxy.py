@@ -61,6 +61,7 @@ def test_other_addresses_name_nobody(behind, sqlite_store):
         [(HEADER, "ann")],  # another, perhaps, for the institution
         [(HEADER, "Ann"), (HEADER, "Ann")],
         [(HEADER, "Eve"), (HEADER, "Ann")],
+        [(HEADER, "Lee"), (HEADER, "Ann")],
         [(HEADER, "<script>")],
         [(HEADER, "x" * 5000)],
     ],
@@ -68,7 +69,8 @@ def test_other_addresses_name_nobody(behind, sqlite_store):
 )
 def test_unknown_names_are_refused(behind, sqlite_store, headers):
     sqlite_store.add_account("Ann", ADMINISTRATOR)
-    answer = behind(headers).get("/admin")
+    sqlite_store.add_account("Lee, Ann", ADMINISTRATOR)
+    answer = behind([]).get("/admin", headers=headers)  # a browser's own would be joined to one
     assert (answer.status_code, "There is no account" in answer.text) == (403, True)
     assert "<script>" not in answer.text
     assert len(answer.text) < 3000
@@ -120,6 +122,16 @@ def test_an_invitation_lets_an_unknown_name_in(behind, sqlite_store):
     browser.get(f"/invited/{sqlite_store.invite(RESEARCHER)}")
     browser.post("/admin/invited", data={"join": "1"})
     assert sqlite_store.account(account.id).role == RESEARCHER
+
+
+def test_no_session_begins_for_who_is_named(behind, sqlite_store, password_hash):
+    sqlite_store.add_account("Ann", ADMINISTRATOR, password_hash)
+    browser = behind([(HEADER, "Ann")])
+    new = {"old": PASSWORD, "password": "a new password", "again": "a new password"}
+    for page, form in (("login", {"username": "Ann", "password": PASSWORD}), ("account", new)):
+        answer = browser.post(f"/admin/{page}", data=form)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/admin")
+        assert not browser.cookies
 
 
 def test_the_api_knows_tokens_only(behind, sqlite_store):

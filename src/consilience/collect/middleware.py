@@ -117,7 +117,7 @@ class NamedByProxy:
             address = (scope.get("client") or ("",))[0]
             values = [value.strip() for name, value in scope["headers"] if name.lower() == self.header]
             if address in self.trusted and any(values):
-                scope[NAMED] = _decode_name(b", ".join(values))
+                scope[NAMED] = _decode_name(values[0]) if len(values) == 1 else ""
         await self.app(scope, receive, send)
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from starlette.datastructures import FormData
 
 from consilience.collect import security
-from consilience.collect.authority import RuledRoute, asked_by, tell_more
+from consilience.collect.authority import RuledRoute, asked_by, named_by_proxy, tell_more
 from consilience.collect.errors import NotFoundError
 from consilience.collect.forms import sent_form, text_of
 from consilience.collect.roles import ADMINISTRATOR
@@ -126,8 +126,10 @@ def log_out(request: Request) -> Response:
 
 
 def begin_session(request: Request, account: Account) -> Response:
-    """Log an account in, and lead to the studies; from now on its browser is known."""
+    """Log an account in, unless a proxy does, and lead to the studies; from now on its browser is known."""
     answer = see("/admin")
+    if named_by_proxy(request) is not None:  # whose log-in ends where it began
+        return answer
     session = served_by(request).store.new_session(account.id, timedelta(hours=HOURS))
     set_cookie(request, answer, SESSION, session, seconds=HOURS * 3600)
     if account.password_hash is not None:

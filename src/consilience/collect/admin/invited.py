@@ -38,7 +38,7 @@ def show_invitation(request: Request) -> Response:
 
 @router.post("/admin/invited")
 def accept(request: Request, form: Form) -> Response:
-    """Accept an invitation, and log in, unless a proxy does."""
+    """Accept an invitation, and log in."""
     use = served_by(request)
     use.count("join", address(request))
     found = use.store.invitation(request.cookies.get(INVITED, ""))
@@ -49,8 +49,7 @@ def accept(request: Request, form: Form) -> Response:
     except InputError as error:
         return _invitation_page(request, status=422, error=str(error), called=text_of(form, "username"))
     _note_acceptance(request, found, account)
-    is_named = named_by_proxy(request) is not None  # whose log-in ends where it began
-    answer = see("/admin") if is_named else begin_session(request, account)
+    answer = begin_session(request, account)
     answer.delete_cookie(INVITED, path="/")
     return answer
 
