@@ -322,8 +322,11 @@ def test_the_log_says_who_changed_what(admin, visit, study, sqlite_store, passwo
     assert "<i>Nuts" not in page
     frame = pd.DataFrame(editor.get(f"{address}/export/json", params={"table": "log"}).json())
     assert frame.account.tolist() == ["The editor", "The editor", "admin"]
+    admin.post(f"{address}/members/{sqlite_store.add_account('Bo', GUEST).id}", data={"role": VIEWER})
+    assert sqlite_store.actions(study.id)[0].detail == "Bo: viewer"
     without = editor.get(f"{address}/export/csv", params={"table": "log", "identifiers": "no"}).text
-    assert "The editor" not in without
+    assert "changed the role of somebody" in without
+    assert not any(name in without for name in ("The editor", "Bo"))
     admin.post(f"{address}/delete", data={"confirmed": "1"})
     server = admin.get("/admin/log").text
     assert "deleted the study" in server

@@ -50,7 +50,8 @@ def export_study(
     table : {"sorts", "participants", "answers", "moves", "log"}, optional; a row for each card that was presented, for
         each person, for each answer where people are asked questions, for each card of each move, if the study says
         that there is such a table, or for each change that an account made. By default sorts, or answers.
-    identifiers : whether names and stored parameters of people, and names of accounts, are in the table.
+    identifiers : whether names and stored parameters of people, and names of accounts and details of the log, are in
+        the table.
     """
     if kind not in MIMES:
         raise InputError(f"The format must be one of {', '.join(MIMES)}.")
@@ -68,9 +69,9 @@ def export_study(
         data = _report(store, study, identifiers)
     else:
         answers = store.asked_frame if study.is_asked else store.answers_frame
-        of_people = (store.export_frame, store.participants_frame, answers, store.moves_frame)
-        frame_of = dict(zip(TABLES, (*of_people, store.log_frame), strict=True))[table]
-        data = encode_table(frame_of(study.id, identifiers=identifiers), kind)
+        frames = (store.export_frame, store.participants_frame, answers, store.moves_frame, store.log_frame)
+        frame_of = dict(zip(TABLES, frames, strict=True))
+        data = encode_table(frame_of[table](study.id, identifiers=identifiers), kind)
     what = study.kind if study.is_asked and table == "answers" else table
     return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{what}'}.{kind}")
 

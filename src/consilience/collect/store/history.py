@@ -60,9 +60,9 @@ class History(Database):
             return [Action(**row._mapping) for row in db.execute(query)]
 
     def log_frame(self, study_id: str, *, identifiers: bool = True) -> pd.DataFrame:
-        """Return the log of a study, the oldest first; without identifiers, accounts have no names."""
+        """Return the log of a study, the oldest first; without identifiers, without accounts and details."""
         query = select(ACTIONS.done, ACTIONS.name, ACTIONS.action, ACTIONS.detail).order_by(ACTIONS.id)
         with self.read() as db:
             rows = db.execute(query.where(ACTIONS.study == study_in(db, study_id).id)).all()
         frame = pd.DataFrame(rows, columns=["time", "account", "action", "detail"])
-        return frame if identifiers else frame.drop(columns="account")
+        return frame if identifiers else frame.drop(columns=["account", "detail"])
