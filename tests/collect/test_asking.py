@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from consilience import Labels, Pairs, read_annotations
+from consilience.collect.results.quality import flags_in
 from consilience.collect.settings.model import StudySettings
 from consilience.collect.settings.study_kinds import DIFFERENT, SAME, cards_of, list_cards, number_pair
 from consilience.collect.settings.training import RightSort, Training
@@ -285,6 +286,16 @@ def test_a_card_is_not_shown_more_often_than_allowed(sqlite_store):
 
 
 # ---- results
+
+
+@pytest.mark.usefixtures("nobody_is_fast")
+def test_nobody_disagrees_where_the_consensus_says_nothing(sqlite_store):
+    study = asking(sqlite_store, subset_size=12)
+    for seed in range(6):
+        answers(sqlite_store, study, seed=seed)
+    alone = sqlite_store.submitted(study.id)[0].items
+    labels = [-1 if card in alone else card % 3 for card in range(24)]
+    assert flags_in(sqlite_store, study, labels) == []
 
 
 @slow_with_postgresql

@@ -16,7 +16,7 @@ from consilience.collect.store.standing import Trial
 LEVEL = 0.01  # at which somebody is right less often than the others
 FEWEST = 10  # answers of somebody who is flagged for them
 FEWEST_GOLD = 4
-UNSURE = 0.8  # share of the questions from which on somebody hardly ever says an answer
+MOST_UNSURE = 0.8  # share of the questions from which on somebody hardly ever says an answer
 
 Shares = dict[str, tuple[int, int]]  # by participant: how many of how many
 
@@ -69,7 +69,7 @@ def _flag_unsure(sets: Sequence[Submitted]) -> list[Flag]:
     return [
         Flag(person, names[person], "unsure", f"Could not say the answer to {total - said} of {total} questions.")
         for person, (said, total) in asked.items()
-        if total >= FEWEST and total - said >= UNSURE * total
+        if total >= FEWEST and total - said >= MOST_UNSURE * total
     ]
 
 
@@ -101,10 +101,11 @@ def _count_gold(gold: Iterable[Submitted], trials: Mapping[str, Sequence[Trial]]
 
 
 def _count_agreed(study: Study, sets: Sequence[Submitted], labels: Sequence[int]) -> Shares:
-    """Count the answers of each person that the consensus has, too."""
+    """Count the answers of each person that the consensus has, too, of those to questions that it answers."""
     found: Shares = {}
     for one in sets:
-        agreed = [_answer_of(study, labels, number) == answer for number, answer in _answers(one).items()]
+        both = [(answer, _answer_of(study, labels, number)) for number, answer in _answers(one).items()]
+        agreed = [answer == other for answer, other in both if other is not None]
         known, total = found.get(one.participant, (0, 0))
         found[one.participant] = (known + sum(agreed), total + len(agreed))
     return found

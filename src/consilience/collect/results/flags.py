@@ -155,8 +155,8 @@ def _mark_random(rows: Sequence[Submitted], n_items: int) -> list[Flag]:
         _flag(
             first[name],
             "random",
-            f"Probably sorted at random ({_percent(probability)}): of random sorts into groups of the same "
-            f"sizes, {_percent(p_value)} agree with the others as well.",
+            f"Sorted as if at random, or by principles of their own ({_percent(probability)}): of random sorts into "
+            f"groups of the same sizes, {_percent(p_value)} agree with the others as well.",
         )
         for name, probability, p_value in said
     ]

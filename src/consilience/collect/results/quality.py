@@ -21,7 +21,7 @@ from consilience.metrics import ami
 UNDECIDED = ("unfinished",)  # kinds of people who are in no consensus
 
 
-def flags_in(store: Store, study: Study, labels: Sequence[int] = ()) -> list[Flag]:
+def flags_in(store: Store, study: Study, labels: Sequence[int]) -> list[Flag]:
     """Return what is suspicious about the people of a study.
 
     labels : the class or the cluster of each item in the consensus, where people are asked questions.
@@ -34,7 +34,7 @@ def flags_in(store: Store, study: Study, labels: Sequence[int] = ()) -> list[Fla
     return flags_of(rows, mine, n_items=study.n_items, kind=study.kind)
 
 
-def quality_of(store: Store, study: Study, labels: Sequence[int] = ()) -> dict[str, Any]:
+def quality_of(store: Store, study: Study, labels: Sequence[int]) -> dict[str, Any]:
     """Return flags and both consensuses as JSON values; ``labels`` are those for `flags_in`.
 
     Returns
