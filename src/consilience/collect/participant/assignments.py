@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from fastapi import Response
@@ -23,7 +23,7 @@ DIGITS = frozenset("0123456789")
 def show_assignment(visit: Visit, assignment: Assignment) -> Response:
     """Return the board of an assignment, or the question of it that is next."""
     if visit.study.is_asked:
-        return visit.render("ask", question_of(visit, assignment, _place_asked(visit, assignment)))
+        return visit.render("ask", question_of(visit, assignment))
     return visit.render("board", board_of(visit, assignment))
 
 
@@ -55,16 +55,14 @@ def card_of(visit: Visit, item: Item) -> pages.PageCard:
     )
 
 
-def question_of(visit: Visit, assignment: Assignment, place: int) -> dict[str, Any]:
-    """Return what the page of a question is given.
-
-    place : of the question in its set, from 1; one more than there are is the page on which the set is handed in.
-    """
+def question_of(visit: Visit, assignment: Assignment) -> dict[str, Any]:
+    """Return what the page of a question is given, or the page on which the set is handed in."""
     study, page = visit.study, pages.page_context(visit.study, **visit.page)
     number, total = place_of(visit, assignment)
-    known = {item: card_of(visit, one) for item, one in visit.store.cards(assignment).items()}
-    shown = [known[card] for card in _order_cards(assignment, place)]
-    said = _answers_on(visit, assignment).get(assignment.items[place - 1]) if shown else None
+    answers, cards = _answers_on(visit, assignment), visit.store.cards(assignment)
+    place = _place_asked(visit, assignment, answers)
+    shown = [card_of(visit, cards[card]) for card in _order_cards(assignment, place)]
+    said = answers.get(assignment.items[place - 1]) if shown else None
     return {
         **page,
         "cards": [(card, pages.label_of(card, at, page["t"])) for at, card in enumerate(shown, 1)],
@@ -82,9 +80,12 @@ def question_of(visit: Visit, assignment: Assignment, place: int) -> dict[str, A
     }
 
 
-def _place_asked(visit: Visit, assignment: Assignment) -> int:
-    """Return which question is shown: that to which somebody went back, else the first that is not answered."""
-    wanted, answers = visit.request.query_params.get("question", ""), _answers_on(visit, assignment)
+def _place_asked(visit: Visit, assignment: Assignment, answers: Container[int]) -> int:
+    """Return which question is shown, from 1: that to which somebody went back, else the first without an answer.
+
+    One more than there are is the page on which the set is handed in.
+    """
+    wanted = visit.request.query_params.get("question", "")
     first = next((at for at, one in enumerate(assignment.items, 1) if one not in answers), len(assignment.items) + 1)
     back = int(wanted) if wanted.isascii() and wanted.isdecimal() and len(wanted) < 6 else first
     return back if 1 <= back < first else first

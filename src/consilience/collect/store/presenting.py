@@ -108,7 +108,8 @@ def n_submitted_of_quota(db: Connection, study: Study) -> int:
 def times_presented(db: Connection, study: Study) -> np.ndarray:
     """Count how often each item was presented, in all that counts towards quotas; see `_that_count`."""
     given = db.scalars(_that_count(study, tables.assignments.c["items"]))
-    return np.bincount(_join_lists(map(list_cards, given)), minlength=study.n_items)
+    cards = map(list_cards, given) if study.kind == PAIRS else given
+    return np.bincount(_join_lists(cards), minlength=study.n_items)
 
 
 def _that_count(study: Study, selected: Any) -> Select[Any]:

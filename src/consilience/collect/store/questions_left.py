@@ -63,8 +63,8 @@ class PairsLeft:
     def count(self) -> int:
         """How many there are."""
         n_cards = len(self.cards)
-        n_seen = sum(np.isin(list_cards([pair]), self.cards).all() for pair in self.seen)
-        return n_cards * (n_cards - 1) // 2 - int(n_seen)
+        seen = np.isin(list_cards(self.seen), self.cards).reshape(-1, 2)
+        return n_cards * (n_cards - 1) // 2 - int(seen.all(1).sum())
 
     def holds(self, numbers: Iterable[int]) -> bool:
         """Whether all of these are among them."""

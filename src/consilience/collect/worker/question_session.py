@@ -8,7 +8,6 @@ first, then those whose class a label is most likely to put right, given who is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
@@ -29,7 +28,7 @@ class QuestionSession:
     """What both kinds share: how many sets are drawn at random, and when the others are to be composed anew."""
 
     def __init__(self, study: Study) -> None:
-        self.key: tuple[Any, ...] = (*key_of(study), study.kind, study.classes)
+        self.key = key_of(study)
         self.study = study
         self._share = 1.0 if study.settings.strategy == RANDOM else study.settings.random_share
         self._rng = np.random.default_rng([study.seed, 1])

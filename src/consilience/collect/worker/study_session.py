@@ -186,4 +186,5 @@ class StudySession:
 def key_of(study: Study) -> tuple[Any, ...]:
     """Return what the session of a study depends on; if it changes, a new session is needed."""
     settings = study.settings
-    return study.n_items, study.subset_size, settings.strategy, settings.max_per_item, settings.random_share
+    about = (study.kind, study.classes, study.n_items, study.subset_size)
+    return *about, settings.strategy, settings.max_per_item, settings.random_share

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from consilience.collect.store import Job, Prepared, Store, Submitted
 from consilience.collect.store.database import now
 from consilience.collect.worker.heartbeat import LOOKING, STOPPED, Doing, state_of
 from consilience.collect.worker.question_session import LabelQuestions, PairQuestions
-from consilience.collect.worker.study_session import StudySession
+from consilience.collect.worker.study_session import StudySession, key_of
 from consilience.errors import AnnotationWarning
 from consilience.inference.threads import one_blas_thread
 
@@ -174,7 +174,7 @@ class Worker:
         elif study.kind == PAIRS:
             found = of_pairs(study, rows)
         else:
-            session = self._in_step(study, rows).session
+            session = cast(StudySession, self._in_step(study, rows)).session
             groupings = self.store.groupings(study.id)
             found = consensus.of_session(session, study, rows, groupings, self.store.consensus(study.id))
         found["quality"] = quality_of(self.store, study, found["labels"])
@@ -241,10 +241,10 @@ class Worker:
         }
         return {person: items for person, items in seen.items() if person not in served}
 
-    def _in_step(self, study: Study, rows: list[Submitted]) -> Any:
+    def _in_step(self, study: Study, rows: list[Submitted]) -> Session:
         """Return the session of a study, which has heard all answers."""
-        found, new = self._sessions.get(study.id), SESSIONS.get(study.kind, StudySession)(study)
-        if found is None or found.key != new.key:
-            found = self._sessions[study.id] = new
+        found = self._sessions.get(study.id)
+        if found is None or found.key != key_of(study):
+            found = self._sessions[study.id] = SESSIONS.get(study.kind, StudySession)(study)
         found.hear(rows, self.store.given_subsets(study.id))
         return found
