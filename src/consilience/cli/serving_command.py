@@ -5,6 +5,8 @@ Nothing here imports a web framework or a database.
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from consilience.cli.option_types import WholeNumber
@@ -60,15 +62,7 @@ DATABASE = "sqlite:///consilience.db"
     "--password", is_flag=True, help="Ask for a new password of the first administrator before serving, and set it."
 )
 @click.option("--demo", is_flag=True, help="Make the demo study first, if there is no study.")
-def serve(
-    db: str,
-    host: str,
-    port: int,
-    public_url: str | None,
-    trust_user_header: str | None,
-    password: bool,
-    demo: bool,
-) -> None:
+def serve(**asked: Any) -> None:
     """Serve studies: people sort cards in their browsers, and you watch clusters form.
 
     Open the address that is printed. The first start prints a link under which the first administrator chooses a name
@@ -78,12 +72,4 @@ def serve(
     """
     from consilience.cli.serving import serve as run
 
-    run(
-        db=db,
-        host=host,
-        port=port,
-        public_url=public_url,
-        trust_user_header=trust_user_header,
-        password=password,
-        demo=demo,
-    )
+    run(**asked)

@@ -12,7 +12,19 @@ from starlette.concurrency import run_in_threadpool
 
 from consilience.collect.errors import NotFoundError
 from consilience.collect.middleware import NAMED
-from consilience.collect.roles import ADMINISTRATOR, EDITS, GUEST, OWNER, OWNS, RESEARCHER, RULES, RUNS, VIEWER, Rule
+from consilience.collect.roles import (
+    ADMINISTRATOR,
+    EDITS,
+    IN_A_STUDY,
+    OWNER,
+    OWNS,
+    RESEARCHER,
+    RULES,
+    RUNS,
+    VIEWER,
+    Rule,
+    reaches,
+)
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import SESSION, address, served_by
 from consilience.collect.settings.account_names import LONGEST_ACCOUNT_NAME
@@ -98,7 +110,7 @@ def admit(request: Request, rule: Rule) -> None:
 
 
 def _refuse_role(rule: Rule, study: str | None) -> str:
-    if rule.study is not None and not Rule(study=rule.study).allows(GUEST, study):
+    if not reaches(IN_A_STUDY, study, rule.study):
         return f"You are {'a' if study == VIEWER else 'an'} {study} of this study; this takes an {rule.study}."
     if rule.server == ADMINISTRATOR:
         return "This takes an administrator of the server."

@@ -31,10 +31,11 @@ class Rule:
         """Whether an account with these roles is answered; `study` is that in the study of the address."""
         if server == ADMINISTRATOR:
             return True
-        return _reaches(ON_THE_SERVER, server, self.server) and _reaches(IN_A_STUDY, study, self.study)
+        return reaches(ON_THE_SERVER, server, self.server) and reaches(IN_A_STUDY, study, self.study)
 
 
-def _reaches(roles: tuple[str, ...], role: str | None, least: str | None) -> bool:
+def reaches(roles: tuple[str, ...], role: str | None, least: str | None) -> bool:
+    """Whether a role is as high as another, or none is needed."""
     return least is None or (role is not None and roles.index(role) >= roles.index(least))
 
 

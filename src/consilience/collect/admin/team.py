@@ -141,13 +141,13 @@ def remove_account(request: Request, account: str) -> Response:
 
 def _accounts_page(request: Request, **answer: Any) -> Response:
     store = served_by(request).store
-    names = {one.id: one.name for one in store.accounts()}
+    accounts = store.accounts()
     return page(
         request,
         "accounts",
         here="accounts",
-        accounts=store.accounts(),
-        names=names,
+        accounts=accounts,
+        names={one.id: one.name for one in accounts},
         roles=ON_THE_SERVER,
         invited_as=(RESEARCHER, ADMINISTRATOR),
         invitations=store.invitations(),

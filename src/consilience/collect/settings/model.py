@@ -16,10 +16,10 @@ from consilience.collect.settings.study_kinds import (
     BOARD,
     FIXED,
     KIND,
-    LABELS,
     PAIRS,
     SAMENESS,
     count_questions,
+    kind_of_answers,
     size_of_sets,
 )
 from consilience.collect.settings.study_kinds import CLOSED as CLOSED
@@ -300,7 +300,7 @@ class Study:
     @property
     def gives_labels(self) -> bool:
         """Whether answers are labels of cards, whose names are the same for everybody."""
-        return self.kind in (CLOSED, LABELS)
+        return kind_of_answers(self.kind) == "labels"
 
     @property
     def classes(self) -> tuple[str, ...]:

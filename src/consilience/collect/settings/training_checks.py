@@ -8,8 +8,8 @@ from dataclasses import replace
 from consilience.collect.settings.checks import LONGEST_NAME, LONGEST_TEXT
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.kinds import checked_fields, declared_in
-from consilience.collect.settings.model import CLOSED, Item, StudySettings
-from consilience.collect.settings.study_kinds import LABELS
+from consilience.collect.settings.model import Item, StudySettings
+from consilience.collect.settings.study_kinds import kind_of_answers
 from consilience.collect.settings.training import (
     ADMISSION,
     GOLD,
@@ -51,7 +51,7 @@ def with_checked_training(
         if len(training.sorts(role)) > most:
             raise InputError(f"There can be at most {most} {role} sorts. Got {len(training.sorts(role))}.")
     names = {item.name for item in items}
-    categories = settings.categories if kind in (CLOSED, LABELS) else None
+    categories = settings.categories if kind_of_answers(kind) == "labels" else None
     found = {
         role: [
             _checked_sort(sort, _name_round(role, place), names, categories, pictures)

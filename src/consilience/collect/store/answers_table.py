@@ -8,15 +8,14 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from consilience.collect.settings.model import Item
 from consilience.collect.settings.study_kinds import PAIRS, SAME, cards_of
 from consilience.collect.settings.training import ROLES
-from consilience.collect.store import tables
 from consilience.collect.store.database import Database
 from consilience.collect.store.people_table import seconds_between
-from consilience.collect.store.results import Submitted, parameters_in, submitted_in
+from consilience.collect.store.results import Submitted, changes_in, parameters_in, submitted_in
 from consilience.collect.store.studies import items_in, study_in
 from consilience.errors import InputError
 
@@ -78,15 +77,8 @@ class AnswersTable(Database):
 
 def _times_in(db: Connection, study_id: str) -> dict[int, list[tuple[datetime, Mapping[str, Any]]]]:
     """Return what was answered in each assignment of a study, and when."""
-    columns, work = tables.changes.c, tables.assignments.c
-    query = (
-        select(columns.assignment, columns.received, columns.change)
-        .select_from(tables.changes.join(tables.assignments, work.id == columns.assignment))
-        .where(work.study == study_id)
-        .order_by(columns.assignment, columns.number)
-    )
     found: dict[int, list[tuple[datetime, Mapping[str, Any]]]] = {}
-    for assignment, received, change in db.execute(query):
+    for assignment, received, change in changes_in(db, study_id):
         found.setdefault(assignment, []).append((received, change))
     return found
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from consilience.collect.errors import NotFoundError
-from consilience.collect.roles import ADMINISTRATOR, GUEST, IN_A_STUDY, ON_THE_SERVER, OWNER
+from consilience.collect.roles import ADMINISTRATOR, GUEST, IN_A_STUDY, ON_THE_SERVER, OWNER, reaches
 from consilience.collect.store import tables
 from consilience.collect.store.accounts import (
     Account,
@@ -148,17 +148,18 @@ def _is_in_force(db: Connection, found: Invitation) -> bool:
     """Whether an invitation is not over, and who invited may still do so."""
     if found.inviter is None or found.expires <= now():
         return found.expires > now()
-    members = tables.members.c
-    role = select(members.role).where(members.account == found.inviter, members.study == found.study)
-    return account_in(db, found.inviter).role == ADMINISTRATOR or db.scalar(role) == OWNER
+    return account_in(db, found.inviter).role == ADMINISTRATOR or _role_in(db, found.study, found.inviter) == OWNER
 
 
 def _raise_role(db: Connection, found: Invitation, account: Account) -> None:
     """Give an account the role of an invitation, unless it has a higher one."""
     if found.study is not None:
-        members = tables.members.c
-        has = db.scalar(select(members.role).where(members.account == account.id, members.study == found.study))
-        if has is None or IN_A_STUDY.index(has) < IN_A_STUDY.index(found.role):
+        if not reaches(IN_A_STUDY, _role_in(db, found.study, account.id), found.role):
             set_member_in(db, found.study, account.id, found.role)
-    elif ON_THE_SERVER.index(account.role) < ON_THE_SERVER.index(found.role):
+    elif not reaches(ON_THE_SERVER, account.role, found.role):
         db.execute(update(tables.accounts).where(tables.accounts.c.id == account.id).values(role=found.role))
+
+
+def _role_in(db: Connection, study_id: str | None, account_id: str) -> str | None:
+    members = tables.members.c
+    return db.scalar(select(members.role).where(members.account == account_id, members.study == study_id))

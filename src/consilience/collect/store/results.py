@@ -94,8 +94,6 @@ class Results(Database):
             Nothing was submitted yet.
         """
         rows, names = self._rows(study_id, include_preview)
-        if not rows:
-            raise InputError("Nothing was submitted in this study yet.")
         return groupings_of(rows, names)
 
     def labels(self, study_id: str, include_preview: bool = False) -> Labels:
@@ -112,8 +110,6 @@ class Results(Database):
                 f"A study of the kind {study.kind!r} gives no labels, but {'pairs' if study.is_asked else 'groupings'}."
             )
         rows, names = self._rows(study_id, include_preview)
-        if not rows:
-            raise InputError("Nothing was submitted in this study yet.")
         return labels_of(study, rows, names)
 
     def pairs(self, study_id: str, include_preview: bool = False) -> Pairs:
@@ -136,8 +132,6 @@ class Results(Database):
         if self._study_of(study_id).kind != PAIRS:
             raise InputError("Nobody is asked about pairs in this study.")
         rows, names = self._rows(study_id, include_preview)
-        if not rows:
-            raise InputError("Nothing was submitted in this study yet.")
         return pairs_of(rows, names)
 
     def export_frame(self, study_id: str, *, identifiers: bool = True) -> pd.DataFrame:
@@ -194,21 +188,14 @@ class Results(Database):
         -------
         DataFrame
         """
-        columns = tables.changes.c
         with self.read() as db:
             study_in(db, study_id)
             items = items_in(db, study_id)
             sorts = {one.assignment: one for one in submitted_in(db, study_id) if one.source not in ROLES}
-            query = (
-                select(columns.assignment, columns.change, columns.received)
-                .select_from(tables.changes.join(tables.assignments, tables.assignments.c.id == columns.assignment))
-                .where(tables.assignments.c.study == study_id)
-                .order_by(columns.assignment, columns.number)
-            )
-            changes = db.execute(query).all()
+            changes = changes_in(db, study_id)
         rows: list[tuple[Any, ...]] = []
         count = dict.fromkeys(sorts, 0)
-        for assignment, change, received in changes:
+        for assignment, received, change in changes:
             if assignment not in sorts or change["kind"] != "move":
                 continue
             count[assignment] += 1
@@ -228,14 +215,15 @@ class Results(Database):
             return study_in(db, study_id)
 
     def _rows(self, study_id: str, include_preview: bool) -> tuple[list[Submitted], list[str]]:
-        """Return what counts, and the names of the items."""
+        """Return what counts, and the names of the items. Raises InputError: there is nothing yet."""
         with self.read() as db:
             study_in(db, study_id)
             names = [item.name for item in items_in(db, study_id)]
             rows = submitted_in(db, study_id)
-        return [
-            one for one in rows if one.counts or (include_preview and one.preview and one.source not in APART)
-        ], names
+        rows = [one for one in rows if one.counts or (include_preview and one.preview and one.source not in APART)]
+        if not rows:
+            raise InputError("Nothing was submitted in this study yet.")
+        return rows, names
 
 
 def groupings_of(rows: Iterable[Submitted], names: Sequence[str]) -> Groupings:
@@ -307,6 +295,18 @@ def submitted_in(db: Connection, study_id: str, after: int = 0) -> list[Submitte
         Submitted(number, person, name or person, tuple(items), list(groups), *rest)
         for number, person, name, items, groups, *rest in db.execute(query)
     ]
+
+
+def changes_in(db: Connection, study_id: str) -> Sequence[Any]:
+    """Return the changes in a study: the number of the assignment, when the server heard of it, and the change."""
+    columns, work = tables.changes.c, tables.assignments.c
+    query = (
+        select(columns.assignment, columns.received, columns.change)
+        .select_from(tables.changes.join(tables.assignments, work.id == columns.assignment))
+        .where(work.study == study_id)
+        .order_by(columns.assignment, columns.number)
+    )
+    return db.execute(query).all()
 
 
 def parameters_in(study: Study, rows: Iterable[Submitted]) -> list[str]:
