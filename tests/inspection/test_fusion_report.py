@@ -13,8 +13,7 @@ from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, plot_clusters, report
 from consilience.inspection.report import exact_group_sections
-from consilience.inspection.report.annotators import least_in_short
-from consilience.inspection.report.fusion_sections import odd_in_short
+from consilience.inspection.report.participants import odd_in_short
 from consilience.inspection.report.subject import Subject
 from consilience.metrics.clusterings import ari
 from tests.inspection.conftest import draw
@@ -111,7 +110,7 @@ def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
         in fusion_page.root.text
     )
     assert "groupings" not in fusion_page.tables()
-    assert "An outlier lies" not in fusion_page.root.text  # nobody is marked as one
+    assert "Far less is" not in fusion_page.root.text  # of nobody
 
 
 def test_outliers_are_below_the_fence_and_groupings_of_two_have_no_agreement():
@@ -241,25 +240,29 @@ def test_groups_made_exactly_are_all_listed_the_commonest_first(read, monkeypatc
 
 def test_whoever_agrees_far_less_with_the_others_is_to_be_looked_at_though_no_weight_is_low():
     names = list("abcdefg")
-    frame = pd.DataFrame({"remark": "", "with_others": [0.3, 0.31, 0.32, 0.33, 0.34, 0.35, 0.06]}, index=names)
-    tests = pd.DataFrame({"p_value": 0.001, "tested": True}, index=names)
-    subject = Subject(None, None, Groupings.from_matrix([[0] * 7] * 2, annotators=names))
-    vars(subject).update(annotators=frame, random_sorters=tests)
-    look = "Look at the groups of g, who agrees least with the others (0.06)."
-    assert odd_in_short(subject) == look
-    vars(subject)["annotators"] = frame.assign(remark=["one group only", *[""] * 6])
-    assert odd_in_short(subject) == f"1 of 7 annotators stands out: a (one group only). {look}"
-    vars(subject)["annotators"] = frame.assign(with_others=0.3)
-    assert odd_in_short(subject).startswith("Nobody stands out")
-    vars(subject).update(annotators=frame, random_sorters=tests.assign(p_value=[0.001] * 6 + [0.5]))
-    assert odd_in_short(subject) == ""  # who is at chance is said elsewhere
-
-
-def test_those_who_agree_least_are_named_in_order():
-    assert least_in_short(pd.Series(dtype=float)) == ""
-    agreement = pd.Series(np.arange(6) / 10, index=list("abcdef"))
-    assert (
-        least_in_short(agreement[:2]) == "Look at the groups of a and b, who agree least with the others (0.00, 0.10)."
+    agreement = pd.DataFrame(0.3, names, names)
+    agreement["g"] = agreement.loc["g"] = 0.06
+    columns = {"n_groupings": 1, "n_items": 6, "n_groups": 2, "weight": 0.8, "agreement": 0.5}
+    groupings = Groupings.from_matrix([[0] * 7] * 2, annotators=names)
+    frame = frame_of_fusion(
+        SimpleNamespace(annotators_=pd.DataFrame(columns, names), refined_=True), groupings, agreement
     )
-    assert "d, e and 1 more, who agree least" in least_in_short(agreement)
+    assert frame["remark"].tolist() == [""] * 6 + ["agrees far less with the others than most"]
+    tests = pd.DataFrame({"p_value": 0.001, "tested": True}, index=names)
+    subject = Subject(None, None, groupings)
+    vars(subject).update(annotators=frame, random_sorters=tests)
+    look = " Look at the groups of those who agree far less (0.06): they may follow a principle of their own."
+    far = "g (agrees far less with the others than most)"
+    assert odd_in_short(subject) == [f"1 of 7 annotators stands out: {far}.{look}"]
+    vars(subject)["annotators"] = frame.assign(remark=["one group only", *frame["remark"].iloc[1:]])
+    assert odd_in_short(subject) == [f"2 of 7 annotators stand out: {far} and a (one group only).{look}"]
+    vars(subject)["annotators"] = frame.assign(remark="")
+    assert odd_in_short(subject) == ["Nobody stands out, so no annotator needs leaving out."]
+    vars(subject)["random_sorters"] = tests.assign(tested=[True] * 6 + [False])
+    assert odd_in_short(subject) == []
+    vars(subject).update(annotators=frame, random_sorters=tests.assign(p_value=[0.001] * 6 + [0.5]))
+    assert odd_in_short(subject) == []  # who is at chance is said elsewhere
+
+
+def test_unknown_agreement_is_not_far_below_the_others():
     assert are_far_below(pd.Series([0.3, 0.31, 0.32, 0.33, 0.34, 0.06, np.nan])).tolist() == [False] * 5 + [True, False]

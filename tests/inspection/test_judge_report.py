@@ -121,3 +121,14 @@ def test_groupings_serve_judges_too(read):
     page = read(report(KCC(3, random_state=0).fit(annotations), annotations))
     assert page.table("annotators")[0][:5] == ["Annotator", "Groupings", "Items sorted", "Utility", "Agreement"]
     assert "agreement-figure" in {e.attributes["id"] for e in page.root.all("figure")}
+
+
+def test_nobody_is_said_to_stand_out_beside_somebody_at_chance(read):
+    """Random sorts of the sizes of Cy's groups agree as well with the others, though MCVC does not rate Cy low."""
+    rng = np.random.default_rng(0)
+    cells = np.column_stack([*[KIND] * 7, rng.permutation(KIND)]).astype(str)
+    annotations = Groupings.from_matrix(cells, items=NAMES)
+    model = MCVC(n_clusters=3, n_init=1, random_state=0).fit(X, annotations)
+    page = read(report(model, annotations, X=X, certainty=None))
+    assert "1 of 8 annotators sorts at chance" in page.root.text
+    assert "Nobody stands out" not in page.root.text

@@ -29,6 +29,7 @@ OF_A_SORT = {  # whose people are neither right nor wrong
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
 SORTED_AT_RANDOM = "sorts unlike all others, as if at random"  # by the test of random sorters
 APART = "disagrees with the clusters: agreement of 0 or less"
+FAR_FROM_OTHERS = "agrees far less with the others than most"
 FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence
 
 
@@ -141,6 +142,7 @@ def frame_of_fusion(estimator: Any, groupings: Groupings, agreement: pd.DataFram
         (frame["n_groups"] == frame["n_items"], f"every {words.item} alone"),
         (frame["agreement"] <= 0, APART),
         (are_far_below(each), f"outlier: {outlier} than most"),
+        (are_far_below(frame["with_others"]), FAR_FROM_OTHERS),
     )
     return frame
 

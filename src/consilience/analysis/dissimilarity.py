@@ -157,10 +157,7 @@ class CoOccurrence:
     def map(self, places: Int[np.ndarray, " shown"], n_axes: int = 2) -> Projection:
         """Coordinates of some items, two or more, with their names."""
         if self.coverage(places) >= COVERED:
-            computed = max(n_axes, USUAL_AXES)
-            points, shares = self._once(
-                f"{computed} axes", places, lambda shown: classical_scaling(self.dissimilarities(shown), computed)
-            )
+            points, shares = self._scale(places, n_axes)
             points, shares = points[:, :n_axes].copy(), shares[:n_axes]
             return Projection(points, tuple(f"dimension {axis} ({share:.0%})" for axis, share in enumerate(shares, 1)))
         vectors = self._coordinates()[places]
@@ -172,21 +169,23 @@ class CoOccurrence:
         further = (f"coordinate {axis}" for axis in range(2, n_axes + 1))
         return Projection(_upright(points), ("coordinate 1 of the chains of groupings", *further))
 
-    def plane(self, places: Int[np.ndarray, " shown"]) -> tuple[float, float]:
-        """Share of the variance of the dissimilarities that the first two axes show, and the stress of their plane.
+    def _scale(self, places: Int[np.ndarray, " shown"], n_axes: int) -> Any:
+        """Coordinates by classical scaling on at least so many axes, and the share of the variance along each."""
+        computed = max(n_axes, USUAL_AXES)
+        return self._once(
+            f"{computed} axes", places, lambda shown: classical_scaling(self.dissimilarities(shown), computed)
+        )
+
+    def plane(self, places: Int[np.ndarray, " shown"], axes: tuple[int, int] = (1, 2)) -> tuple[float, float]:
+        """Share of the variance of the dissimilarities that two axes, counted from 1, show, and their `stress`.
 
         NaN if the map shows coordinates from chains of groupings instead.
         """
         if self.coverage(places) < COVERED:
             return np.nan, np.nan
-        distance = self.dissimilarities(places)
-        _, shares = classical_scaling(distance, 2)
-        return float(shares.sum()), stress(distance, self.map(places).points)
-
-    def stress_of(self, places: Int[np.ndarray, " shown"], axes: tuple[int, int]) -> float:
-        """The stress of the plane of two axes of the map, counted from 1; see `stress`."""
-        points = self.map(places, max(axes)).points[:, [axis - 1 for axis in axes]]
-        return stress(self.dissimilarities(places), points)
+        points, shares = self._scale(places, max(axes))
+        chosen = np.array(axes) - 1
+        return float(shares[chosen].sum()), stress(self.dissimilarities(places), points[:, chosen])
 
     def cluster_shares(self) -> ClusterShares:
         """Presentations of pairs of items, summed by their clusters."""

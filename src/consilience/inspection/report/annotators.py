@@ -12,7 +12,7 @@ from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.analysis.annotator_frames import is_named
-from consilience.analysis.names import join_names, name_text, quantify, shorten
+from consilience.analysis.names import name_text, quantify, shorten
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings
 from consilience.inspection.report.tables import (
@@ -30,7 +30,6 @@ from consilience.inspection.report.tables import (
 
 ANNOTATORS = 100  # rows of the table; the middle of a longer one is left out
 LEAST_IN_COMMON = 10  # items that two grouped, below which their agreement is mostly luck
-OUTLIERS = 5  # names in a sentence
 LONGEST = 24  # characters of a class name in a line
 
 
@@ -351,14 +350,15 @@ OF_FUSIONS = Ranking(
         Quality(("with_others",), "With others", number),
     ),
     remark="line",
-    closing="An outlier lies more than 1.5 interquartile ranges below the lower quartile of “Follows the clusters”.",
-    explained="outlier",
+    closing="Far less is more than 1.5 interquartile ranges below the lower quartile.",
+    explained="far",
 )
 OF_SHARES = replace(
     OF_FUSIONS,
     order="those of the smallest part in the fusion first",
     qualities=tuple(SHARE if each is WEIGHT else each for each in OF_FUSIONS.qualities),
-    closing="An outlier lies more than 1.5 interquartile ranges below the lower quartile of the part of one grouping.",
+    closing="Far less, or smaller, is more than 1.5 interquartile ranges below the lower quartile, of the part of "
+    "one grouping or of the agreement with others.",
 )
 
 
@@ -411,29 +411,6 @@ def agreement_sentences(agreement: pd.DataFrame, common: Int[np.ndarray, "annota
         pairs = quantify(int((~known).sum()), "pair")
         sentences.append(f"{pairs} of {words.annotators} have fewer than two {words.items} in common.")
     return sentences
-
-
-def odd_in_short(frame: pd.DataFrame, *, everybody_tested: bool = True) -> str:
-    """Say who stands out and why, or if everybody was looked at that nobody needs leaving out; else nothing."""
-    words, odd = current_words(), frame["remark"][frame["remark"] != ""][::-1]
-    if odd.empty:
-        return f"Nobody stands out, so no {words.annotator} needs leaving out." if everybody_tested else ""
-    names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd.items()]
-    left = len(names) - OUTLIERS
-    shown = names if left <= 0 else [*names[:OUTLIERS], f"{left:,} more"]
-    verb = "stands" if len(odd) == 1 else "stand"
-    return f"{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_names(shown)}."
-
-
-def least_in_short(agreement: pd.Series) -> str:
-    """Ask to look at those who agree least with the others, given in order; nothing if there are none."""
-    if agreement.empty:
-        return ""
-    shown = agreement.iloc[:OUTLIERS]
-    figures, left = ", ".join(map(number, shown)), len(agreement) - len(shown)
-    names = [*map(name_text, shown.index), *([f"{left:,} more"] if left > 0 else [])]
-    agree = "agrees" if len(agreement) == 1 else "agree"
-    return f"Look at the groups of {join_names(names)}, who {agree} least with the others ({figures})."
 
 
 def agreement_file(agreement: pd.DataFrame, order: np.ndarray) -> Download:

@@ -90,7 +90,7 @@ def _clusters_in_short(subject: Subject) -> list[str]:
     if subject.can.has_views:
         findings += view_sections.in_short(subject)
     if subject.is_judged:
-        findings += [*judge_tables.in_short(subject.annotators), *subject.told(subject.can.notes)]
+        findings += [*judge_tables.in_short(subject), *subject.told(subject.can.notes)]
     findings += fusion_sections.in_short(subject) if subject.can.fuses else []
     findings += [] if many else participants.chance_in_short(subject)
     return [*findings, *sensory_sections.segments_in_short(subject), *concept_sections.in_short(subject)]

@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.analysis.annotator_frames import APART, SORTED_AT_RANDOM, are_far_below
 from consilience.analysis.cuts import ABOUT_SILHOUETTE, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.fitted import groupings_of
@@ -24,12 +23,12 @@ from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report import annotators, best_cuts, fusion_tables
+from consilience.inspection.report import best_cuts, fusion_tables
 from consilience.inspection.report.certainty_sections import about_ellipses
 from consilience.inspection.report.explorer import EXPLORED, MOST, Explorer
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.map_data import map_file, n_axes_of
-from consilience.inspection.report.participants import at_chance
+from consilience.inspection.report.participants import odd_in_short
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, ReportTable, download, number, percent, row
 
@@ -37,7 +36,6 @@ READABLE_CURVE = 340  # CSS pixels that a curve needs
 GIVEN = (
     "the groupings and the other items' clusters, so that many groupings of an item make its cluster all but certain"
 )
-REMARKS_OF_CHANCE = (SORTED_AT_RANDOM, APART)
 READABLE = 720  # CSS pixels that names of items need
 MOST_ON_MAP = 1500  # items that a map shows
 MOST_LEAVES = 80  # items that a dendrogram shows
@@ -45,22 +43,7 @@ MOST_LEAVES = 80  # items that a dendrogram shows
 
 def in_short(subject: Subject) -> list[str]:
     """Say who stands out, and what the groupings leave open."""
-    return [*filter(None, [odd_in_short(subject)]), *subject.told(subject.estimator.notes_)]
-
-
-def odd_in_short(subject: Subject) -> str:
-    """Say who stands out, but for those who are said to be at chance, or that nobody does, if it was tested.
-
-    Who agrees far less with the others than most is named, too, to be looked at.
-    """
-    frame, said = subject.annotators, at_chance(subject)
-    is_least = are_far_below(frame["with_others"]) & (frame["remark"] == "") & ~frame.index.isin(said)
-    look = annotators.least_in_short(frame["with_others"][is_least].sort_values(kind="stable"))
-    of_chance = frame["remark"].isin(REMARKS_OF_CHANCE) & frame.index.isin(said)
-    frame = frame.assign(remark=frame["remark"].mask(of_chance, ""))
-    tested = subject.random_sorters is not None and bool(subject.random_sorters["tested"].all())
-    odd = annotators.odd_in_short(frame, everybody_tested=tested and not said and not look)
-    return " ".join(filter(None, [odd, look]))
+    return [*odd_in_short(subject), *subject.told(subject.estimator.notes_)]
 
 
 def names_section(subject: Subject) -> Section | None:
@@ -250,7 +233,7 @@ def _about_plane(subject: Subject) -> str:
     if not np.isfinite(share):
         return ""
     others = [(1, 3), (2, 3)] if n_axes_of(co_occurrence, places) > 2 else []
-    further = "".join(f", of {i} and {j} {number(co_occurrence.stress_of(places, (i, j)))}" for i, j in others)
+    further = "".join(f", of {i} and {j} {number(co_occurrence.plane(places, (i, j))[1])}" for i, j in others)
     return (
         f"The first two axes of this classical scaling together show {percent(share)} of the variance; Kruskal's "
         f"stress-1 of the plane of axes 1 and 2 is {number(stress)}{further} (0 if the farther apart two are, the more "

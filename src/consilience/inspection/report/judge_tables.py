@@ -7,14 +7,10 @@ import pandas as pd
 
 from consilience.analysis.words import current_words
 from consilience.annotations import Pairs
-from consilience.inspection.report.annotators import odd_in_short
 from consilience.inspection.report.item_tables import spread
-from consilience.inspection.report.tables import (
-    Column,
-    ReportTable,
-    percent,
-    row,
-)
+from consilience.inspection.report.participants import odd_in_short
+from consilience.inspection.report.subject import Subject
+from consilience.inspection.report.tables import Column, ReportTable, percent, row
 
 
 def given_table(pairs: Pairs, features: pd.DataFrame | None) -> ReportTable:
@@ -46,9 +42,9 @@ def given_table(pairs: Pairs, features: pd.DataFrame | None) -> ReportTable:
     )
 
 
-def in_short(frame: pd.DataFrame) -> list[str]:
+def in_short(subject: Subject) -> list[str]:
     """Say how reliable the judgements are in a sentence; none if the model has no rates."""
-    words = current_words()
+    words, frame = current_words(), subject.annotators
     if not {"n_pairs", "sensitivity", "specificity"} <= set(frame):
         return []
     rates = []
@@ -62,4 +58,4 @@ def in_short(frame: pd.DataFrame) -> list[str]:
         f"{words.Annotators} put together {rates[0]} of the pairs of one {cluster}, and keep apart {rates[1]} of the "
         "others"
     )
-    return [text + ".", odd_in_short(frame)]
+    return [text + ".", *odd_in_short(subject)]

@@ -17,8 +17,9 @@ from consilience.inspection.plots.heatmaps import plot_confusion
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import item_tables, label_tables
-from consilience.inspection.report.annotators import OF_CLOSED_SORTS, OF_TAGS, Ranking, odd_in_short, of_labels
+from consilience.inspection.report.annotators import OF_CLOSED_SORTS, OF_TAGS, Ranking, of_labels
 from consilience.inspection.report.figure_files import small
+from consilience.inspection.report.participants import odd_in_short
 from consilience.inspection.report.subject import Figure, Subject
 from consilience.inspection.report.tables import download, percent
 
@@ -78,7 +79,7 @@ def annotators_in_short(subject: Subject) -> str:
         "class"
     )
     text = f"{text}; {who} {join_names(worst)}." if len(quality) > WEAKEST else f"{text}."
-    return f"{text} {odd_in_short(subject.annotators)}"
+    return " ".join([text, *odd_in_short(subject)])
 
 
 def ranking(subject: Subject) -> Ranking:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from consilience.analysis.annotator_frames import mean_with_others
+from consilience.analysis.annotator_frames import APART, FAR_FROM_OTHERS, SORTED_AT_RANDOM, mean_with_others
 from consilience.analysis.folding import is_name
-from consilience.analysis.names import as_text, join_names, name_key, name_text, shorten
+from consilience.analysis.names import as_text, join_names, join_some, name_key, name_text, shorten
 from consilience.analysis.random_sorters import DOUBTFUL, MOST_PERMUTATIONS, N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.analysis.words import Words, current_words
 from consilience.annotations import Groupings
@@ -43,6 +43,8 @@ RANDOM_COMPUTED = (
 AS_IF_RANDOM = "As if at random"  # heading of a column
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
+ODD = 5  # people in that on who stands out
+REMARKS_OF_CHANCE = (SORTED_AT_RANDOM, APART, FAR_FROM_OTHERS)
 FEW = 4  # people in it, or the names of their groups are left out
 OWN_NAMES, LONGEST = 2, 32  # names of a person's groups, and the characters of one
 MANY = 0.25  # share of people at chance from which the findings say so before anything about others
@@ -149,6 +151,27 @@ def _is_at_chance(found: pd.DataFrame) -> pd.Series:
     return (found["p_value"] >= P_VALUE) & found["tested"]
 
 
+def odd_in_short(subject: Subject) -> list[str]:
+    """Say who stands out and why, but for those said to be at chance; or that nobody does, if everybody was tested."""
+    words, frame, said = current_words(), subject.annotators, at_chance(subject)
+    is_said = frame["remark"].isin(REMARKS_OF_CHANCE) & frame.index.isin(said)
+    odd = frame["remark"][(frame["remark"] != "") & ~is_said][::-1]
+    if odd.empty:
+        found, is_sort = subject.random_sorters, subject.groups and not subject.can.names_classes
+        is_open = said or (is_sort and (found is None or not found["tested"].all()))
+        return [] if is_open else [f"Nobody stands out, so no {words.annotator} needs leaving out."]
+    names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd.items()]
+    verb = "stands" if len(odd) == 1 else "stand"
+    text = f"{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_some(names, ODD)}."
+    far = odd.index[odd == FAR_FROM_OTHERS]
+    if len(far):
+        figures = join_some(list(map(number, frame.loc[far, "with_others"])), ODD)
+        text += (
+            f" Look at the groups of those who agree far less ({figures}): they may follow a principle of their own."
+        )
+    return [text]
+
+
 def are_many_at_chance(subject: Subject) -> bool:
     """Whether so many people are at chance that it must be said first."""
     return len(at_chance(subject)) >= MANY * subject.annotations.n_annotators
@@ -165,7 +188,7 @@ def chance_in_short(subject: Subject) -> list[str]:
     return [
         f"{len(names):,} of {words.n_annotators(n_people)}{of_panel} {'sorts' if one else 'sort'} at chance: of random "
         f"sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more agree with the others at least as well "
-        f"as theirs ({_some(names)}). {_probably_random(subject)}",
+        f"as theirs ({join_some(list(map(name_text, names)), NAMED)}). {_probably_random(subject)}",
         *_untested_in_short(subject),
     ]
 
@@ -223,7 +246,7 @@ def _some_with_groups(subject: Subject, names: list[Any]) -> str:
     """Name people; if they are few, with what they call their largest groups."""
     annotations = subject.as_written
     if len(names) > FEW or not isinstance(annotations, Groupings):
-        return _some(names)
+        return join_some(list(map(name_text, names)), NAMED)
     called = [_own_names(annotations, name) for name in names]
     return join_names([f"{name_text(name)}{own}" for name, own in zip(names, called, strict=True)])
 
@@ -235,11 +258,6 @@ def _own_names(annotations: Groupings, person: Any) -> str:
     names = [annotations.group_names[group] for group in groups[np.argsort(-sizes, kind="stable")]]
     shown = [f"“{shorten(name_text(name), LONGEST)}”" for name in names if is_name(name_key(as_text(name)))][:OWN_NAMES]
     return f" ({', '.join(shown)})" if shown else ""
-
-
-def _some(names: list[Any]) -> str:
-    left = len(names) - NAMED
-    return join_names([name_text(name) for name in names[:NAMED]] + ([f"{left:,} more"] if left > 0 else []))
 
 
 def about_measures(subject: Subject) -> list[str]:
@@ -440,9 +458,7 @@ def left_out_sentence(left_out: tuple[Any, ...]) -> str:
     """Say who was left out of the fit; empty if nobody was."""
     if not left_out:
         return ""
-    words, most = current_words(), 12
-    names = [name_text(name) for name in left_out]
-    shown = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    words, names = current_words(), [name_text(name) for name in left_out]
     be = "was" if len(names) == 1 else "were"
     who = words.n_annotators(len(names)).capitalize()
-    return f"{who} {be} left out of the fit and of this report: {join_names(shown)}."
+    return f"{who} {be} left out of the fit and of this report: {join_some(names)}."

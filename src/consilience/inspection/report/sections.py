@@ -216,12 +216,10 @@ def _annotators_frame(subject: Subject) -> pd.DataFrame:
 def _who_is_odd(subject: Subject) -> list[str]:
     """Say who stands out, or that nobody does, where nothing else on the page says it better."""
     can = subject.can
-    if can.fuses:
-        return list(filter(None, [fusion_sections.odd_in_short(subject)]))
     if not can.rates_annotators or can.has_tags:
         return []
-    is_known = can.names_classes or {"sensitivity", "specificity"} <= set(subject.annotators)
-    return [annotators.odd_in_short(subject.annotators)] if is_known else []
+    is_known = can.fuses or can.names_classes or {"sensitivity", "specificity"} <= set(subject.annotators)
+    return participants.odd_in_short(subject) if is_known else []
 
 
 def ranking_of(subject: Subject) -> annotators.Ranking:
