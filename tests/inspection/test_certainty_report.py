@@ -79,7 +79,9 @@ def test_noise_is_said_to_be_noise(read):
     model = SubsetFusion(copies=None, random_state=0).fit(cells(0.0, seed=2).astype(str))
     found = certainty(model, n_draws=30, random_state=0)
     assert (found.repeats - found.chance) / (1 - found.chance) < 1 / 3
-    assert "little more than by chance" in findings(read(report(model, certainty=found)))
+    assert "by chance: do not rely on single items, or ask more people." in findings(
+        read(report(model, certainty=found))
+    )
 
 
 def test_labels_are_labelled(read):

@@ -12,6 +12,8 @@ from consilience.analysis.certainty import Certainty
 from consilience.analysis.findings import findings
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.inspection import certainty, item_votes, report
+from consilience.inspection.report import answer
+from consilience.inspection.report.subject import Subject
 from consilience.inspection.report.tables import percent
 
 CARDS = ["Returns", "Track a parcel", "Sizes", "Jobs", "Press", "Stores", "Log in", "Cart", "Wish list"]
@@ -85,6 +87,20 @@ def test_the_verdict_follows_from_what_is_together_and_stays_not_from_pairs_apar
     page = read(report(model, certainty=replace(found, draws=apart), words="cards,participants"))
     assert "about 60% of the pairs" in lead(page)
     assert lead(page).endswith("Rely on the broad lines, and not on single cards without a second look.")
+
+
+@pytest.mark.parametrize(("n_moved", "verdict"), [(2, "You can rely on what belongs"), (3, "Rely on the broad lines")])
+def test_eight_of_ten_that_stay_are_enough(n_moved, verdict):
+    model = SubsetFusion(n_clusters=2, random_state=0).fit(np.repeat([["a"] * 8, ["b"] * 8], 5, axis=0))
+    found = certainty(model, n_draws=20, random_state=0)
+    items = found.items.assign(stays=np.where(np.arange(10) < n_moved, 0.7, 1.0))
+    assert verdict in answer.lead(Subject.of(findings(model, certainty=replace(found, items=items))))
+
+
+def test_items_that_are_all_alone_are_nothing_to_rely_on(sorts):
+    model, found = sorts
+    alone = replace(found, items=found.items.assign(cluster=np.arange(9)))
+    assert "Rely on the broad lines" in answer.lead(Subject.of(findings(model, certainty=alone)))
 
 
 def test_a_number_of_clusters_that_others_would_not_make_is_not_relied_on(sorts, read):

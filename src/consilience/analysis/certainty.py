@@ -19,6 +19,7 @@ as many items as possible agree.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,6 @@ NUMBERS = ("none", "one", "two", "three", "four")
 LARGEST_TABLE = 5000  # items up to which a table of all pairs is returned
 MOST_ROWS = 30_000  # memberships, labels or judged pairs for which reports make all draws; fewer draws for more
 FEWEST_DRAWS = 20  # that are worth stating
-OUTER = 0.05  # share of the draws with the fewest clusters, and with the most, that are unusual
 ROUNDING = 1e-9  # of a sum of shares
 
 
@@ -120,7 +120,7 @@ class Certainty:
         """Number of draws."""
         return len(self.draws)
 
-    @property
+    @cached_property
     def repeats_together(self) -> float:
         """Share of the pairs of items together in the fit that are together in a draw, on average; NaN if none are."""
         kept = (self.draws >= 0).all(0)
@@ -134,7 +134,7 @@ class Certainty:
         """The smallest and largest number of clusters that come out, without the outer twentieths of the draws."""
         share = self.n_clusters["share"].sort_index()
         reached = share.to_numpy().cumsum() + ROUNDING
-        few, many = np.searchsorted(reached, [OUTER, 1 - OUTER]).tolist()
+        few, many = np.searchsorted(reached, [LOW, HIGH]).tolist()
         return int(share.index.to_numpy()[few]), int(share.index.to_numpy()[many])
 
     def pairs(self, items: NameList | None = None) -> pd.DataFrame:

@@ -20,13 +20,12 @@ from consilience.inspection.report import (
     sensory_sections,
     separation_sections,
 )
-from consilience.inspection.report.item_tables import FEW_ITEMS, SOME_ITEMS, SURE, most_certain_first
+from consilience.inspection.report.item_tables import DOUBTFUL, FEW_ITEMS, SOME_ITEMS, SURE, most_certain_first
 from consilience.inspection.report.subject import ClusterList, ClusterLists, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
 
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
-DOUBTED = 0.8  # share of the draws in which an item stays in its cluster, below which it is marked
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
@@ -61,15 +60,15 @@ def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     again = f"about {percent(found.repeats_together)} of the pairs of {words.items} that are together here"
     n_moved = int(_are_moved(found).sum())
     who = f"{words.n_items(n_moved)} {'stays in its' if n_moved == 1 else 'stay in their'} {noun}"
-    how_often = f"{who} in fewer than {DOUBTED:.0%} of draws of other people"
+    how_often = f"{who} in fewer than {DOUBTFUL:.0%} of draws of other people"
     if not n_moved:
-        how_often = f"no {words.item} leaves its {noun} in more than {1 - DOUBTED:.0%} of draws of other people"
+        how_often = f"no {words.item} leaves its {noun} in more than {1 - DOUBTFUL:.0%} of draws of other people"
     return f"{again} would be together again, and {how_often}."
 
 
 def _are_moved(found: Certainty) -> pd.Series:
     """Whether each item of a cluster stays there in too few draws."""
-    return found.items["stays"].dropna() < DOUBTED
+    return found.items["stays"].dropna() < DOUBTFUL
 
 
 def _trust(subject: Subject) -> str:
@@ -80,13 +79,13 @@ def _trust(subject: Subject) -> str:
     words, clusters, found = current_words(), subject.clusters, subject.certainty
     if found is None or found.chance >= 1:
         return ""
-    if certainty_sections.beyond_chance(found) < certainty_sections.LITTLE:
-        return f"That is little more than by chance: do not rely on single {words.items}, or ask more people."
+    if little := certainty_sections.little_in_short(found):
+        return little
     few, many = (0, 0) if clusters.is_named else found.usual_numbers
     number = [f"on the number of {clusters.nouns}: others would find {few} to {many}"]
     number = number if few < many else []
     moved = _are_moved(found)
-    if found.repeats_together < RELIABLE or moved.mean() > 1 - RELIABLE:
+    if not (found.repeats_together >= RELIABLE and (~moved).mean() >= RELIABLE):
         trust = f"Rely on the broad lines, and not on single {words.items} without a second look"
         return "; nor ".join([trust, *number]) + "."
     n_doubted = max(int(moved.sum()), len(_list_doubted(subject)))
@@ -139,7 +138,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
         ordered = most_certain_first(mine)
-        doubted = ordered["stays"] < DOUBTED if "stays" in ordered else pd.Series(data=False, index=ordered.index)
+        doubted = ordered["stays"] < DOUBTFUL if "stays" in ordered else pd.Series(data=False, index=ordered.index)
         most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
         shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
         about = [words.n_items(len(mine))]

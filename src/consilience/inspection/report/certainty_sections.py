@@ -16,7 +16,7 @@ from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.item_tables import DOUBTFUL, cluster_cell
 from consilience.inspection.report.label_tables import labels_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, percent, row
@@ -44,13 +44,22 @@ def in_short(subject: Subject) -> list[str]:
         "would by chance)."
     ]
     findings += _numbers_in_short(subject, found)
-    if beyond_chance(found) < LITTLE:
-        findings.append(f"That is little more than by chance: do not rely on single {words.items}, or ask more people.")
+    findings += filter(None, [little_in_short(found)])
     worst = doubtful(found).head(NAMED)
     if len(worst):
         names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["stays"].items()]
         findings.append(f"Least certain, by how often it stays in its {subject.clusters.noun}: {join_names(names)}.")
     return findings
+
+
+def little_in_short(found: Certainty) -> str:
+    """Say that of all pairs, others would repeat little more than by chance; nothing if they would repeat more."""
+    if beyond_chance(found) >= LITTLE:
+        return ""
+    return (
+        f"Of all pairs, {percent(found.repeats)} would come out the same, {percent(found.chance)} by chance: do not "
+        f"rely on single {current_words().items}, or ask more people."
+    )
 
 
 def _numbers_in_short(subject: Subject, found: Certainty) -> list[str]:
@@ -142,7 +151,7 @@ def _bands(found: Certainty, clusters: FoundClusters) -> ReportTable:
     words = current_words()
     stays, repeats = found.items["stays"].to_numpy(), found.items["repeats"].to_numpy()
     rows = []
-    for low, high in ((0.95, 1.01), (0.8, 0.95), (0.5, 0.8), (0.0, 0.5)):
+    for low, high in ((0.95, 1.01), (DOUBTFUL, 0.95), (0.5, DOUBTFUL), (0.0, 0.5)):
         inside = (stays >= low) & (stays < high)
         text = f"{low:.0%} or more" if high > 1 else f"{low:.0%} to {high:.0%}" if low else f"below {high:.0%}"
         mean = percent(repeats[inside].mean()) if inside.any() else "–"
@@ -195,7 +204,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         rows,
         reading=(
             f"{words.Items} that stay in their {clusters.noun} in fewer than {STAYS:.0%} of the draws, the least "
-            f"first: they are worth another look, or more people.{of_their_own}"
+            f"first; those below {DOUBTFUL:.0%} are worth another look, or more people.{of_their_own}"
         ),
         more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
     )

@@ -28,7 +28,7 @@ from consilience.inspection.report.tables import (
 from consilience.metrics.profiles import association
 
 SURE = 0.9
-DOUBTFUL = 0.8  # mean share of draws in which the items of a cluster stay, below which it is coloured
+DOUBTFUL = 0.8  # share of the draws in which an item stays in its cluster, below which it is marked, or a mean of it
 CERTAINTIES = ((0.99, 1.0), (0.9, 0.99), (0.7, 0.9), (0.5, 0.7), (0.0, 0.5))
 UNCERTAIN, UNCERTAIN_ITEMS = 0.995, 15
 FEW_ITEMS, SOME_ITEMS = 200, 8  # up to 200 items, each cluster lists all of its items, else 8
