@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from scipy.special import entr
 
-from consilience import Groupings, Labels, analysis
+from consilience import Groupings, Labels, analysis, load, save
 from consilience.analysis.fitted import own_annotations
 from consilience.annotations import concat
-from consilience.consensus import DawidSkene, MajorityVote, OrdinalRatings, ProductMixture
+from consilience.consensus import DawidSkene, MajorityVote, OrdinalRatings, ProductMixture, TagConsensus
 from consilience.errors import InputError
 from consilience.inspection import report
 from consilience.inspection.report.tables import percent
@@ -301,12 +301,22 @@ def test_items_of_known_classes_are_marked_and_not_in_doubt(read):
     rows = [(f"text {k}", f"P{p}", "spam" if k % 2 else "ham") for p in range(9) for k in range(40)]
     labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
     gold = pd.Series({"text 0": "spam", "text 1": "spam"})  # the first is ham to everybody
-    shown = read(report(DawidSkene().fit(labels, gold=gold), labels, certainty=None, gold=gold))
+    shown = read(report(DawidSkene().fit(labels, gold=gold), labels, certainty=None))
     cells = {row[0]: row[1] for row in shown.table("votes")[1:]}
     assert {name for name, cell in cells.items() if cell.endswith("(known)")} == set(gold.index)
     assert "1 of the 2 classes that were known is not the one most annotators named." in shown.section("votes").text
     about, cards = {name: rest for name, *rest in lists(shown)}["spam"]
     assert about == "21 items, none in doubt"
     assert "text 0" in cards.split(", ")
-    with pytest.raises(InputError, match="Item 'text 99' was not fitted"):
-        report(DawidSkene().fit(labels), labels, certainty=None, gold={"text 99": "ham"})
+
+
+@pytest.mark.parametrize(
+    ("model", "gold"),
+    [(DawidSkene(), {"text 1": "spam", "text 2": "ham"}), (TagConsensus(), {"text 1": ["spam"], "text 2": []})],
+)
+def test_a_saved_model_still_says_which_classes_were_known(model, gold, read, tmp_path):
+    rows = [(f"text {k}", f"P{p}", "spam" if k % 2 else "ham") for p in range(5) for k in range(10)]
+    labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    save(model.fit(labels, gold=gold), tmp_path / "model.zip")
+    table = read(report(load(tmp_path / "model.zip"), labels, certainty=None)).table("given")
+    assert ["Items whose class was known (gold)", "2"] in table

@@ -385,8 +385,7 @@ def write_folder(
         files = [REPORT, *files, MODEL, SUMMARY]
         facts = found.facts  # before the report, which takes over what is computed by then
         names_shown = ("scores", "pictures", "ratings", "napping", "given_groups")
-        shown: dict[str, Any] = {name: getattr(beside, name) for name in names_shown}
-        shown["gold"] = evidence.known.get("gold")
+        shown = {name: getattr(beside, name) for name in names_shown}
         report(found, **shown, warnings=said.warnings, path=folder / REPORT)
         summary = {
             "warnings": said.warnings,

@@ -18,7 +18,6 @@ from consilience.analysis.fitted import rows_of_items, unwrap
 from consilience.analysis.item_ratings import item_ratings
 from consilience.analysis.names import as_text
 from consilience.analysis.words import Words, use_words
-from consilience.annotations.spelling import places_of_fitted
 from consilience.annotations.types import Literal
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
@@ -60,7 +59,6 @@ def report(
     ratings: pd.DataFrame | None = None,
     napping: pd.DataFrame | None = None,
     given_groups: Iterable[str] = (),
-    gold: Any = None,
     words: Words | str | None = None,
     names: Any = None,
     left_out: Iterable[Any] = (),
@@ -116,9 +114,6 @@ def report(
         Names of the groups that everybody was given in a hybrid sort; see
         `consilience.inspection.compare_given_groups`. By default those that the file of annotations tells, as that of
         ``consilience serve`` does.
-    gold : Series or dict of classes by item, optional
-        The known classes that were passed to `fit`: the page says of these items that their class was known, and does
-        not count them among those in doubt.
     words : str or Words, optional
         What the page calls items and annotators, such as ``"cards,participants"``; see `Words.of`. By default what the
         columns of the file are called, if they were read from one and are usual words; else items and annotators.
@@ -186,9 +181,7 @@ def report(
     if shown["pictures"] is None:
         shown["pictures"] = pictures_in(found.features)
     rated = None if ratings is None else item_ratings(found, ratings)
-    known = () if gold is None else _places_of_known(found.estimator, gold)
-    given = {"given_groups": tuple(given_groups), "known": known}
-    subject = Subject.of(found, **shown, ratings=rated, napping=napping, **given)
+    subject = Subject.of(found, **shown, ratings=rated, napping=napping, given_groups=tuple(given_groups))
     template = environment().get_template("report.html.j2")
     with plain_text(), use_words(subject.words):
         drawn = short_sections(subject) if short else list(sections(subject))
@@ -223,13 +216,6 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-
-def _places_of_known(estimator: Any, gold: Any) -> tuple[int, ...]:
-    """Return the places of the items whose class was known."""
-    names = gold.index if isinstance(gold, pd.Series) else pd.Index(list(gold), dtype=object, tupleize_cols=False)
-    places = places_of_fitted(list(names), estimator.items_, "Item")
-    return tuple(sorted(places.tolist()))
 
 
 def _arrange_shown(model: Any, scores: Any, stability: Any, pictures: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from jaxtyping import Int
 from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from consilience.analysis.capabilities import attributes
 from consilience.analysis.compromise import (
     FEWEST_ANNOTATORS,
     FEWEST_ITEMS,
@@ -130,8 +131,6 @@ class Subject(Findings):
         Where each annotator placed the items on a sheet.
     given_groups : tuple of str
         Names of the groups that everybody was given in a hybrid sort.
-    known : tuple of int
-        Places of the items whose class was known before the fit.
     """
 
     scores: pd.DataFrame | None = None
@@ -140,7 +139,6 @@ class Subject(Findings):
     ratings: ItemRatings | None = None
     napping: pd.DataFrame | None = None
     given_groups: tuple[str, ...] = ()
-    known: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, found: Findings, **shown: Any) -> Subject:
@@ -148,6 +146,13 @@ class Subject(Findings):
         made = cls(**{entry.name: vars(found)[entry.name] for entry in fields(found)}, **shown)
         vars(made).update(vars(found))
         return made
+
+    @cached_property
+    def known(self) -> frozenset[int]:
+        """Places of the items whose class was known before the fit."""
+        name = "_known" if self.can.has_tags else "_gold"
+        known = attributes(self.estimator, [name]).get(name, np.empty(0)).T  # a row for each tag
+        return frozenset(np.flatnonzero((np.atleast_2d(known) >= 0).any(0)).tolist())
 
     @cached_property
     def panel_tables(self) -> PanelTables | None:

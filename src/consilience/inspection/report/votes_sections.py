@@ -43,7 +43,7 @@ def _sentences(subject: Subject, table: pd.DataFrame) -> list[str]:
     text = f"All labels agree on {unanimous:,} of the {words.n_items(len(voted))} with labels"
     text += f", {several:,} of which have more than one label." if several < len(voted) else "."
     sentences = [text]
-    is_known = np.isin(np.arange(len(table)), subject.known)
+    is_known = np.isin(np.arange(len(table)), list(subject.known))
     if n_outvoted := int((table["differs"] & is_known).sum()):
         other = (
             f"{n_outvoted:,} of the {len(subject.known):,} classes that were known {'is' if n_outvoted == 1 else 'are'}"
