@@ -67,5 +67,5 @@ def test_axes_that_people_share_count_and_random_ones_do_not():
 
 def test_three_items_and_large_panels_are_not_tested(monkeypatch):
     assert compromise_axes(panel([[0, 0], [0, 1], [1, 1]])) is None
-    monkeypatch.setattr(compromise_chance, "MOST_CELLS", 31)
+    monkeypatch.setattr(compromise_chance, "MOST_SIMULATED", 31)
     assert compromise_axes(panel([[0, 0], [0, 1], [1, 1], [1, 0]])) is None

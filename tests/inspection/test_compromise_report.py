@@ -63,7 +63,6 @@ def test_sheets_bring_it_to_everybody(model, sorts, read):
     weights = page.file("compromise-weights.csv").set_index("annotator")
     np.testing.assert_allclose(weights["weight"], found.weights[weights.index], atol=1e-4)
     np.testing.assert_allclose(weights["rv"], found.rv[weights.index], atol=1e-4)
-    assert f"two participants is {found.mean_rv:.2f}" in page.root.text
     (head,) = (each.text for each in page.root.all("ul") if each.attributes.get("class") == "cautions")
     assert "certainty and tests are of the groups only" in head
     alike = panel_agreement(panel_tables(sorts, sheets))

@@ -70,6 +70,11 @@ class PanelTables:
         """The sum of both, again divided by its first eigenvalue."""
         return _scale(np.sum([each for each in (self.groups, self.sheets) if each is not None], axis=0))
 
+    @cached_property
+    def weighed(self) -> ScalarProducts:
+        """Their RV coefficients and weights."""
+        return weigh(self.products)
+
 
 @dataclass(frozen=True)
 class CompromiseMap:
@@ -229,8 +234,7 @@ def _scale(products: Products) -> Products:
 
 def map_tables(panel: PanelTables, n_axes: int = 3) -> CompromiseMap:
     """Weigh the tables, and return the compromise and the partial scores on its axes."""
-    products, items = panel.products, panel.items
-    tables = weigh(products)
+    products, items, tables = panel.products, panel.items, panel.weighed
     weights = tables.weights
     compromise = np.tensordot(weights, products, 1)
     values, vectors = eigh(compromise)

@@ -18,15 +18,14 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from consilience.analysis.axes import compare_variances
+from consilience.analysis.axes import FEWEST_ITEMS, compare_variances
 from consilience.analysis.compromise import PanelTables, Products, weigh
 from consilience.analysis.one_panel import mean_rv
-from consilience.analysis.rv import NEGLIGIBLE
+from consilience.analysis.panels import MOST_SIMULATED, N_SIMULATIONS
+from consilience.analysis.rv import NEGLIGIBLE, ScalarProducts
 from consilience.inference.threads import one_blas_thread
 
-N_PERMUTATIONS = 99
-FEWEST_ITEMS = 4
-MOST_CELLS, MOST_ANNOTATORS = 250_000, 400  # annotators × items², and annotators, for draws of at most seconds
+MOST_ANNOTATORS = 400  # for draws of at most seconds
 
 
 @dataclass(frozen=True)
@@ -53,14 +52,14 @@ def panel_agreement(panel: PanelTables) -> PanelAgreement:
     """Compare the tables of a panel: sheets with groups, and annotators with each other."""
     tables = {"groups": panel.groups, "sheets": panel.sheets}
     given = {name: products for name, products in tables.items() if products is not None}
-    shown = given if len(given) < 2 else {**given, "both": panel.products}
-    rows = {name: (mean_rv(weigh(products)), _mean_rv_by_chance(products)) for name, products in shown.items()}
+    weighed = {name: weigh(products) for name, products in given.items()} if len(given) > 1 else {}
+    shown = {**weighed, "both" if weighed else next(iter(given)): panel.weighed}
+    rows = {name: (mean_rv(each), _mean_rv_by_chance(each.products)) for name, each in shown.items()}
     means = pd.DataFrame.from_dict(rows, orient="index", columns=["rv", "by_chance"])
     own, compromises = np.full(len(panel.annotators), np.nan), np.nan
-    if len(given) == 2:
+    if weighed:
         own = _rv(*given.values())
-        groups, sheets = (np.tensordot(weigh(products).weights, products, 1)[None] for products in given.values())
-        compromises = float(_rv(groups, sheets)[0])
+        compromises = float(_rv(*(_compromise(each)[None] for each in weighed.values()))[0])
     return PanelAgreement(means, pd.Series(own, panel.annotators.rename("annotator")), compromises)
 
 
@@ -70,12 +69,12 @@ def compromise_axes(panel: PanelTables, n_axes: int = 3, *, seed: int = 0) -> pd
     None if there are too few items, or so many annotators and items that this would take long.
     """
     n_annotators, n_items = panel.products.shape[:2]
-    if n_items < FEWEST_ITEMS or n_annotators > MOST_ANNOTATORS or n_annotators * n_items**2 > MOST_CELLS:
+    if n_items < FEWEST_ITEMS or n_annotators > MOST_ANNOTATORS or n_annotators * n_items**2 > MOST_SIMULATED:
         return None
     rng = np.random.default_rng(seed)
     with one_blas_thread():
-        found = _variances(panel.products)
-        drawn = np.array([_variances(_change_places(panel.products, rng)) for _ in range(N_PERMUTATIONS)])
+        found = _variances(panel.weighed)
+        drawn = np.array([_variances(weigh(_change_places(panel.products, rng))) for _ in range(N_SIMULATIONS)])
     return compare_variances(found, drawn, min(n_axes, n_items - 1))
 
 
@@ -86,10 +85,13 @@ def _change_places(products: Products, rng: np.random.Generator) -> Products:
     return products[np.arange(n_annotators)[:, None, None], order[:, :, None], order[:, None, :]]
 
 
-def _variances(products: Products) -> Float[np.ndarray, " items"]:
+def _compromise(tables: ScalarProducts) -> Float[np.ndarray, "items items"]:
+    return np.tensordot(tables.weights, tables.products, 1)
+
+
+def _variances(tables: ScalarProducts) -> Float[np.ndarray, " items"]:
     """Eigenvalues of the compromise, the largest first."""
-    values = np.linalg.eigvalsh(np.tensordot(weigh(products).weights, products, 1))
-    return np.maximum(values[::-1], 0.0)
+    return np.maximum(np.linalg.eigvalsh(_compromise(tables))[::-1], 0.0)
 
 
 def _mean_rv_by_chance(products: Products) -> float:

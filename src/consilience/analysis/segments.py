@@ -52,7 +52,7 @@ from consilience.metrics.clusterings import ari
 __all__ = ["PanelSegments", "panel_segments"]
 
 LEVEL = 0.05
-ENOUGH = 10  # simulated panels that explain as much, after which no more are simulated
+ENOUGH = 10  # simulated panels, at least, that explain as much, after which no more are simulated
 FEWEST = 3  # annotators of a segment
 FEWEST_ITEMS = 4
 APART = -1  # segment of annotators who are in none

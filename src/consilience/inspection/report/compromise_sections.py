@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.compromise import CompromiseMap
 from consilience.analysis.compromise_chance import PanelAgreement
-from consilience.analysis.names import join_names, name_text
+from consilience.analysis.names import join_names, join_some, name_text
 from consilience.inspection.plots.compromise import MOST_PARTIAL, draw_compromise
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
@@ -25,7 +25,6 @@ MOST_NAMED = 6  # people left out who are named
 PLACES = 4  # decimals of files
 DRAWN = 2  # dimensions
 HEADING = "The compromise of the panel"
-WEIGHT = DISTATIS.head
 
 
 def section(subject: Subject) -> Section | None:
@@ -36,9 +35,7 @@ def section(subject: Subject) -> Section | None:
     words = subject.words
     sentences = [_say_what(subject, found), *_say_agreement(subject), _say_axes(subject, found)]
     if len(found.left_out):
-        names = [name_text(name) for name in found.left_out[:MOST_NAMED]]
-        left = len(found.left_out) - MOST_NAMED
-        who = join_names([*names, *([f"{left:,} more"] if left > 0 else [])])
+        who = join_some(list(map(name_text, found.left_out)), MOST_NAMED)
         sentences.append(f"Not in it, since they left out some {words.items}: {who}.")
     blocks: list[ReportTable | Figure] = [_map(subject, found), _table(subject, found)]
     if subject.napping is not None or len(found.left_out):  # else “How alike the assessors sort” has them
@@ -183,7 +180,7 @@ def _weights(subject: Subject, found: CompromiseMap) -> ReportTable:
     shown, gap = cut(frame)
     of = "sheet and groups together" if subject.napping is not None else f"those who sorted all {words.items}"
     order = "those of the highest weight first"
-    heads = [WEIGHT, "RV with the compromise", *(["RV of sheet with own groups"] if with_sheets else [])]
+    heads = [DISTATIS.head, "RV with the compromise", *(["RV of sheet with own groups"] if with_sheets else [])]
     return ReportTable(
         "compromise-weights",
         f"The {words.annotators} in the compromise, {order}",
@@ -194,8 +191,7 @@ def _weights(subject: Subject, found: CompromiseMap) -> ReportTable:
         ],
         order=order,
         reading=(
-            f"Of {of}: the mean RV coefficient of two {words.annotators} is {number(found.mean_rv)}. All weights sum "
-            "to 100%. RV coefficient: 1 for the same table; it is not corrected for chance."
+            f"Of {of}. All weights sum to 100%. RV coefficient: 1 for the same table; it is not corrected for chance."
         ),
         gap=gap,
         download=download("compromise-weights.csv", frame.round(PLACES), "annotator"),

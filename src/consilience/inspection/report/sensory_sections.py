@@ -17,14 +17,13 @@ from consilience.analysis.group_words import LEVEL, GroupWords
 from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.panels import FEWEST_USERS, N_SIMULATIONS, are_compared
 from consilience.analysis.rv import ScalarProducts, SortTable
-from consilience.analysis.segments import PanelSegments
+from consilience.analysis.segments import ENOUGH, PanelSegments
 from consilience.inspection.plots.annotator_map import draw_products
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
-from consilience.inspection.report.annotators import cut
+from consilience.inspection.report.annotators import DISTATIS, cut
 from consilience.inspection.report.compromise_sections import HEADING as COMPROMISE
-from consilience.inspection.report.compromise_sections import WEIGHT
 from consilience.inspection.report.map_data import words_file
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
@@ -209,7 +208,7 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> ReportTable
         cells = [f"{figures['weight']:.1%}", number(figures["rv_panel"])]
         cells += [number(figures[f"dimension_{axis + 1}"]) for axis in drawn]
         rows.append(row(name_cell(name), *segment, *cells))
-    columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column(WEIGHT)]
+    columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column(DISTATIS.head)]
     columns += [Column("RV with the compromise" + (f" = dimension 1 ({shares[0]:.0%})" if same else ""))]
     columns += [Column(f"Dimension {axis + 1} ({shares[axis]:.0%})") for axis in drawn]
     elsewhere = ""
@@ -268,8 +267,8 @@ def _segment_tables(subject: Subject, found: PanelSegments) -> list[ReportTable 
             "A part of the panel is split if its two best parts explain more of its sum of squares than in simulated "
             f"panels, whose members see all {subject.words.items} alike but err as much, and make as many groups. "
             "Levels are such that at most about 5 of 100 panels without segments are split. p counts the panel itself "
-            f"among at most {N_SIMULATIONS} simulated ones, so it is never below {1 / (N_SIMULATIONS + 1):g}; no more "
-            "are simulated once ten explain as much."
+            f"among {N_SIMULATIONS} simulated ones, so it is never below {1 / (N_SIMULATIONS + 1):g}; once {ENOUGH} "
+            "explain as much, no more are simulated, and p is their share."
         ),
     )
     if found.n_segments < 2:
