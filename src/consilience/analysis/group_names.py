@@ -1,7 +1,7 @@
 """What people call the clusters: names of groups that hold roughly the items of a cluster, however they are spelled.
 
-A cluster is called by the name that most people give it; see `chosen_names`. Names that mean the same are counted as
-one; see `standard_names`.
+A cluster is called by the name that most people give it; see `chosen_names`. Spellings of one name, and names of
+nearly the same items, are counted as one; see `standard_names`.
 """
 
 from __future__ import annotations

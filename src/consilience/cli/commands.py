@@ -172,8 +172,9 @@ def fit(
 
     Models of groupings or of judgements of pairs find clusters. They write report.html, clusters.csv, annotators.csv,
     mapping.csv (if the model estimates what groups mean), views.csv (if it finds several views: the clusters of each),
-    standard-names.csv and placements.csv (if people named their groups: names that mean the same, and how many people
-    put each item under each), ratings.csv (of --ratings: the means of each item), model.zip and summary.json.
+    standard-names.csv and placements.csv (if people named their groups: their spellings merged into one name, and how
+    many people put each item under each), ratings.csv (of --ratings: the means of each item), model.zip and
+    summary.json.
 
     Models of labels find the class of each item, among the names that annotators share; give --kind labels for a wide
     table of labels. Only DawidSkeneClassifier uses features; with other models they are shown in the report only. They
