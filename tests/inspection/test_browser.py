@@ -52,9 +52,9 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def cards():
     """Fusion of the sorts of 30 cards, in five groups, by twelve people who err."""
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(4)
     truth = np.arange(30) % 5
-    people = {f"person {who}": np.where(rng.random(30) < 0.2, rng.integers(5, size=30), truth) for who in range(12)}
+    people = {f"person {who}": np.where(rng.random(30) < 0.4, rng.integers(5, size=30), truth) for who in range(12)}
     names = [*NAMES, *(f"card {i}" for i in range(5, 30))]
     groupings = Groupings.from_matrix(pd.DataFrame(people, index=names).astype(str))
     return SubsetFusion(random_state=0).fit(groupings), groupings
@@ -641,19 +641,15 @@ def test_clusters_of_a_cut_have_names_without_gaps(page, cards, cuts):
 
 def test_a_line_that_gives_other_clusters_says_so_and_the_hits_stand_below_the_search(page, cards):
     data = json.loads(page.locator("#explorer-data").text_content())
-    model, groupings = cards
-    codes = pd.Series(model.labels_, groupings.items)[data["items"]].to_numpy()
+    model, _ = cards
     tree = Tree.of(CoOccurrence.of(model, None, "A test").dissimilarities(np.arange(30)))
     of_cut = np.empty(30, dtype=int)
     of_cut[tree.order] = tree.cut(model.n_clusters_)
     moved = int(are_moved(of_cut, model.labels_).sum())
-    assert data["moved"] == moved
-    assert sorted(codes) == sorted(model.labels_)
+    assert data["moved"] == moved > 1
     line = page.locator("#cut-differs")
-    assert line.is_visible() == (moved > 0)
-    if moved:
-        cards_move = "1 item moves" if moved == 1 else f"{moved} items move"
-        assert line.text_content() == f"This line gives other clusters than the report's: {cards_move}."
+    assert line.is_visible()
+    assert line.text_content() == f"This line gives other clusters than the report's: {moved} items move."
     page.locator("#more").click()
     settled(page)
     assert not line.is_visible()
@@ -723,8 +719,6 @@ def test_paper_has_the_figures_and_not_the_controls(page):
 
 def test_paper_has_what_was_chosen_on_the_page(page):
     page.locator("#more").click()
-    note = page.locator("[data-about=ellipses]")
-    assert note.is_visible()
     page.locator("[data-show=ellipses]").click()
     settled(page)
     colours_of = sorted(colours(page, "#map-panel [data-item]"))
@@ -919,7 +913,6 @@ def test_pictures_are_in_the_tables_and_have_names(pictured, looked_at):
 def test_the_map_outlines_the_clusters_that_are_shown(page, cards):
     outlines = page.locator("#map-panel svg path[d*='Z'][fill-opacity], #map-panel g[fill-opacity] path")
     assert outlines.count() == 0
-    assert page.locator("[data-about=outlines]").is_visible()
     page.locator("[data-show=outlines]").click()
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert outlines.count() == len(np.unique(cards[0].labels_))

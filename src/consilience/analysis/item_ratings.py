@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from consilience.analysis.clustering import FoundClusters
@@ -47,7 +48,6 @@ ITEM, ANNOTATOR = "item", "annotator"
 LEVEL = 0.95  # of the intervals
 FEWEST = 3  # pairs of means that have a correlation
 EXACT = 1 - 1e-12  # a correlation of 1 has no interval but itself
-NORMAL = 1.959964  # standard deviations of the normal distribution that hold LEVEL
 RESERVED = ("id", "cluster", "name", "above", "bridging")  # columns of the tables beside the scales
 
 
@@ -302,5 +302,5 @@ def _interval(means: pd.DataFrame) -> tuple[float, float]:
     r, n = _correlation(means), len(means.iloc[:, :2].dropna())
     if not np.isfinite(r) or n <= FEWEST:
         return np.nan, np.nan
-    middle, half = np.arctanh(np.clip(r, -EXACT, EXACT)), NORMAL / np.sqrt(n - FEWEST)
+    middle, half = np.arctanh(np.clip(r, -EXACT, EXACT)), norm.ppf((1 + LEVEL) / 2) / np.sqrt(n - FEWEST)
     return float(np.tanh(middle - half)), float(np.tanh(middle + half))

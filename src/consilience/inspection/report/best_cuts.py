@@ -7,7 +7,7 @@ import pandas as pd
 
 from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, OwnClusters
 from consilience.analysis.cuts import ABOUT_SILHOUETTE, are_moved
-from consilience.analysis.names import join_names, name_text, quantify
+from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, ReportTable, download, number, row
@@ -48,8 +48,7 @@ def compare_cut(found: CutFigures, own: OwnClusters) -> list[str]:
     elsewhere = np.flatnonzero(are_moved(found.clusters[int(cut[0])], own.codes))
     if not len(elsewhere):
         return [f"The cut into {n} has the same {words.items} in each as the report's {n}."]
-    names, left = [name_text(name) for name in own.items[elsewhere[:NAMED]]], len(elsewhere) - NAMED
-    shown = join_names([*names, f"{left:,} more"] if left > 0 else names)
+    shown = join_some(list(map(name_text, own.items[elsewhere])), NAMED)
     be = "is" if len(elsewhere) == 1 else "are"
     return [
         f"The report's {n} (of the model) and the cut into {n} (of the tree) are not the same: {shown} {be} elsewhere. "

@@ -34,7 +34,7 @@ def ratings_section(subject: Subject) -> Section | None:
     blocks: list[ReportTable | Figure] = [_means_table(rated)]
     if rated.compared is not None:
         blocks += [_pattern(rated), _go_zone(rated)]
-    return Section("ratings", "Ratings", _in_short(rated), [*blocks, _items_table(subject, rated)])
+    return Section("ratings", "Ratings", _sentences(subject, rated), [*blocks, _items_table(subject, rated)])
 
 
 def bridging_section(subject: Subject) -> Section | None:
@@ -131,24 +131,22 @@ def in_short(subject: Subject) -> list[str]:
     return [f"{what} {first} and {second}{highest}."]
 
 
-def _in_short(rated: ItemRatings) -> list[str]:
+def _sentences(subject: Subject, rated: ItemRatings) -> list[str]:
     """Say how far the two scales agree, how many items are above the mean of both, and which may be by chance."""
     if rated.compared is None:
         return []
-    words, (first, second) = current_words(), map(as_text, rated.compared)
+    first, second = map(as_text, rated.compared)
     found = list(filter(None, [_correlation_of_clusters(rated), _correlation_of_items(rated)]))
     match = [f"Pearson's r of {first} and {second} is {join_names(found)}."] if found else []
-    n = len(rated.go_zone)
-    zone = f"{words.n_items(n)} {'is' if n == 1 else 'are'} above the mean of both {first} and {second}: the go-zone."
     more = ""
     if len(rated.scales) > 2:
         more = " Further scales are in the tables; the first two columns of the file are compared."
-    return [*match, zone + _say_near(rated) + more]
+    return [*match, "".join([*in_short(subject), _say_near(rated), more])]
 
 
 def _say_near(rated: ItemRatings) -> str:
     """Name the items that other raters could move into the go-zone, or out of it."""
-    sides = zip(("out", "in"), rated.near_go_zone_lines, strict=True)
+    sides = zip(("out of it", "into it"), rated.near_go_zone_lines, strict=True)
     said = [f"{side}: {join_some(list(map(name_text, items)))}" for side, items in sides if len(items)]
     if not said:
         return ""

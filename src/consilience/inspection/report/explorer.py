@@ -171,7 +171,7 @@ def _cuts_data(tree: Tree, judge: CutJudge, codes: Int[np.ndarray, " items"]) ->
     cuts = judge.cuts(tree, MOST_CUTS)
     nearest = min(range(len(cuts)), key=lambda place: abs(cuts[place].n_clusters - n_clusters))
     base, splits = tree.painted(codes[tree.order])
-    n_moved = int(are_moved(tree.cut(n_clusters), codes[tree.order]).sum())
+    is_cut = cuts[nearest].n_clusters == n_clusters
     return {
         "base": base,
         "splits": splits[: cuts[-1].n_clusters - 1].tolist(),
@@ -185,7 +185,7 @@ def _cuts_data(tree: Tree, judge: CutJudge, codes: Int[np.ndarray, " items"]) ->
             for cut in cuts
         ],
         "like": nearest,
-        "moved": n_moved if cuts[nearest].n_clusters == n_clusters else 0,
+        "moved": int(are_moved(tree.cut(n_clusters), codes[tree.order]).sum()) if is_cut else 0,
         "report": [n_clusters, number(judge.agreement(codes)), number(1.0)],
     }
 

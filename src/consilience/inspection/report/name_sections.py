@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from consilience.analysis.names import join_names, name_text, quantify
+from consilience.analysis.names import join_some, name_text, quantify
 from consilience.analysis.standardisation import StandardNames
 from consilience.analysis.words import current_words
 from consilience.analysis.written_names import FEWEST, SAME_ITEMS
@@ -125,8 +125,7 @@ def _on_ties(least: pd.DataFrame) -> str:
 
 
 def _name_tied(names: pd.Index) -> str:
-    left = len(names) - NAMED
-    return join_names([*map(name_text, names[:NAMED]), *([f"{left:,} more"] if left > 0 else [])])
+    return join_some(list(map(name_text, names)), NAMED)
 
 
 def grid_table(found: StandardNames) -> ReportTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_lowercase
 from typing import Any
 
-from consilience.analysis.names import join_names, name_text, quantify
+from consilience.analysis.names import join_some, name_text, quantify
 from consilience.analysis.separation import LEVEL, Separation
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
@@ -24,12 +24,10 @@ def left_over_in_short(subject: Subject) -> list[str]:
     left_over = found[found["left_over"]]
     for cluster, share, chance in zip(left_over.index, left_over["together"], left_over["chance"], strict=True):
         names = [name_text(name) for name in subject.items.loc[subject.items["cluster"] == cluster, "item"]]
-        left = len(names) - NAMED
-        shown = join_names(names if left <= 0 else [*names[:NAMED], f"{left:,} more"])
         sentences.append(
             f"Cluster {subject.clusters.shown[cluster]} is what is left over, not a group that people made: any "
-            f"two of its {words.n_items(len(names))} ({shown}) were put together {percent(share)} of the "
-            f"times, and any two {words.items} at all {percent(chance)}."
+            f"two of its {words.n_items(len(names))} ({join_some(names, NAMED)}) were put together {percent(share)} of "
+            f"the times, and any two {words.items} at all {percent(chance)}."
         )
     return sentences
 
