@@ -304,6 +304,14 @@ def test_a_finger_reads_the_matrix(opened):
     assert re.search(r"together \d+ of 12 times", texts(page, ".tip")[0])
 
 
+def rows_of_matrix(page):
+    """Return the items as the matrix has them: by cluster, those first that are in the middle further up the tree."""
+    data = json.loads(page.locator("#explorer-data").text_content())
+    leaves, codes = np.arange(len(data["items"])), np.array(data["clusters"])
+    middle = np.bincount(codes, leaves) / np.bincount(codes)
+    return [data["items"][leaf] for leaf in np.lexsort((leaves, codes, middle[codes]))]
+
+
 def expected_reading(groupings, one, other):
     matrix = groupings.to_matrix()
     n = int((matrix.loc[one] == matrix.loc[other]).sum())
@@ -311,7 +319,7 @@ def expected_reading(groupings, one, other):
 
 
 def test_the_matrix_is_read_by_pointing_and_by_keys(page, cards):
-    names = page.evaluate("() => JSON.parse(document.getElementById('explorer-data').textContent).items")
+    names = rows_of_matrix(page)
     matrix = page.locator("#matrix-panel canvas")
     matrix.focus()
     page.keyboard.press("ArrowRight")
@@ -330,7 +338,7 @@ def test_the_matrix_is_read_by_pointing_and_by_keys(page, cards):
 
 
 def test_a_cell_says_who_put_two_items_together_and_under_which_names(page, cards):
-    names = page.evaluate("() => JSON.parse(document.getElementById('explorer-data').textContent).items")
+    names = rows_of_matrix(page)
     page.locator("#matrix-panel canvas").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
@@ -461,10 +469,10 @@ def test_the_best_cut_is_sorted_as_nothing_below_itself(page):
     head = page.locator("#cuts-table thead th", has_text="Below the best")
     head.locator("button").click()
     column = head.evaluate("(head) => head.cellIndex")
-    below = [float(text.split()[0]) for text in texts(page, f"#cuts-table tbody tr > :nth-child({column + 1})")[:-1]]
+    cells = texts(page, f"#cuts-table tbody tr > :nth-child({column + 1})")
+    below = [float(cell.split()[0].replace("\u2212", "-")) for cell in cells]
     assert below == sorted(below)
-    assert below[0] == 0
-    assert "best" in texts(page, "#cuts-table tbody tr")[0]
+    assert "best" in texts(page, "#cuts-table tbody tr")[below.index(0)]  # the report's clusters may agree better
 
 
 def test_rows_shown_are_named_as_the_file_of_the_table(page):
