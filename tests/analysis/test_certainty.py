@@ -443,5 +443,14 @@ def test_pairs_that_are_together_again_are_counted_apart_from_the_others():
     again = [(draw[:, None] == draw)[here].mean() for draw in found.draws]
     assert found.repeats_together == pytest.approx(np.mean(again))
     assert found.repeats_together == pytest.approx(found.pairs().to_numpy()[here].mean())
+    assert found.chance_together == pytest.approx(found.pairs().to_numpy()[np.triu_indices(len(own), 1)].mean())
     alone = replace(found, items=found.items.assign(cluster=np.arange(len(own))))
     assert np.isnan(alone.repeats_together)
+
+
+def test_clusters_are_joined_in_draws_that_have_most_of_both_in_one():
+    model, annotations = fitted("MajorityVote", 0.6, n_people=6)
+    draws = np.array([[0, 0, 0, 1, 1], [0, 0, 0, 0, 1], [1, 1, 0, 1, 1], [0, 1, 2, 0, 0]])
+    found = replace(certainty(model, annotations, n_draws=10, random_state=0), draws=draws)
+    joined = found.joined(np.array([0, 0, 0, 1, -1]), 2)
+    assert joined.tolist() == [[0.75, 0.5], [0.5, 1.0]]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from consilience import Groupings
 from consilience.analysis.central_items import named_by_items
 from consilience.analysis.clustering import FoundClusters
-from consilience.analysis.group_names import chosen_names, cluster_names
+from consilience.analysis.group_names import chosen_names, cluster_names, count_makers
 from consilience.consensus import SubsetFusion
 from consilience.inspection import plot_clusters, report
 
@@ -52,6 +52,11 @@ def test_a_single_annotator_names_clusters_too():
     assert chosen_names(names, 2, 1) == ["ants", "bees"]
     assert chosen_names(names, 2, 2) == ["", ""]
     assert chosen_names(names.iloc[:0], 2, 1) == ["", ""]
+
+
+def test_people_with_much_the_same_group_are_counted_whatever_they_call_it():
+    cells = pd.DataFrame({"a": list("xxxyyy"), "b": list("xxyyyy"), "c": list("xyzxyz"), "d": [None] * 3 + list("xxy")})
+    assert count_makers(Groupings.from_matrix(cells), np.array([0, 0, 0, 1, 1, -1]), 2).tolist() == [2, 2]
 
 
 def test_spellings_and_numbers_of_a_name_count_together():

@@ -245,6 +245,16 @@ def test_dragging_the_cut_recolours_tree_matrix_map_and_table(page, cuts):
     assert sorted(colours(page, "[data-item]")) == sorted(colours(page, "#items-table td:nth-child(2) path"))
 
 
+def test_a_cluster_of_the_cut_that_holds_several_has_all_their_names(page, cards, cuts):
+    names = [text.partition(":")[0] for text in texts(page, ".key li")]
+    while page.locator("#fewer").is_enabled():
+        page.locator("#fewer").click()
+        settled(page)
+    held = [text.partition(":")[0].split(" + ") for text in texts(page, ".key li")]
+    assert len(held) == cuts[0].n_clusters
+    assert sorted(name for each in held for name in each) == sorted(names)
+
+
 def test_the_key_says_what_the_colours_are(page, cards, cuts):
     model, groupings = cards[:2]
     assert texts(page, "#key-about") == ["Colours: the report's clusters"]

@@ -143,9 +143,15 @@ def test_marks_of_cuts_are_those_within_a_standard_error():
 @pytest.mark.parametrize(
     ("silhouette", "sentence"),
     [
-        ([0.411, 0.409, 0.406, 0.3], "3 clusters are the clearest (0.41); 2 and 4 are as clear."),  # the report's
-        ([0.411, 0.2, 0.2, 0.41], "5 clusters are the clearest (0.41); 2 is as clear."),  # the best cut
-        ([0.2, 0.2, 0.41, 0.3], "4 clusters are the clearest (0.41)."),
+        (
+            [0.411, 0.409, 0.406, 0.3],
+            "3 clusters are the clearest by the silhouette (0.41); 2 and 4 are as clear.",
+        ),  # the report's
+        (
+            [0.411, 0.2, 0.2, 0.41],
+            "5 clusters are the clearest by the silhouette (0.41); 2 is as clear.",
+        ),  # the best cut
+        ([0.2, 0.2, 0.41, 0.3], "4 clusters are the clearest by the silhouette (0.41)."),
         ([0.2, 0.2, 0.3, 0.41], ""),
     ],
 )
@@ -154,7 +160,7 @@ def test_numbers_of_clusters_that_are_as_clear_are_named_the_reports_first(silho
     found = CutFigures(np.arange(2, 6), agreement, np.array(silhouette), np.zeros((4, 3), int))
     own = OwnClusters(3, np.full(4, 0.5), 0.4, np.arange(3), pd.Index(list("abc")))
     told = [each for each in best_cuts.sentences(found, own) if "silhouette" in each]
-    assert told == [f"By the silhouette, {sentence}"] * bool(sentence)
+    assert told == [f"Of the cuts, {sentence}"] * bool(sentence)
     coloured = [row[3].tone == "low" for row in best_cuts.table(found, own).rows[:-1]]
     assert coloured == [f"{value:.2f}" == "0.41" for value in silhouette]
 

@@ -43,7 +43,7 @@ def other(found, read):
 
 
 def test_cards_count_those_who_use_the_word_too(page):
-    assert "called so by 2 of 12 assessors (“acid”: a word of 12 of 12)" in page.root.text
+    assert "by 11 of 12 assessors, called so by 2 (“acid”, of some of them: a word of 12)" in page.root.text
     assert "(as one word among others, people use acid 12)" in page.root.text
 
 
@@ -75,7 +75,10 @@ def test_what_is_told_apart_is_open_and_says_first_that_nothing_of_a_cluster_is(
     (how,) = (each for each in page.root.all("details") if each.attributes.get("class") == "how")
     assert "separated" not in {section.attributes["id"] for section in how.all("section")}
     section = next(each for each in page.root.all("section") if each.attributes["id"] == "separated")
-    assert "No two products of one cluster are shown to differ." in section.text
+    assert (
+        "No two products of one cluster are shown to differ; nor are those of 3 of 9 pairs from two clusters."
+        in section.text
+    )
     (how,) = (each for each in other.root.all("details") if each.attributes.get("class") == "how")
     assert "separated" in {section.attributes["id"] for section in how.all("section")}
 

@@ -129,6 +129,14 @@ class Certainty:
         counts = [_ordered_pairs(_contingency(own, draw)) for draw in self.draws[:, kept]]
         return float(np.mean(counts) / n_together) if n_together else np.nan
 
+    @cached_property
+    def chance_together(self) -> float:
+        """Share of the pairs of items that are together in a draw: `repeats_together`, were items drawn at random."""
+        draws = self.draws[:, (self.draws >= 0).all(0)]
+        n_items = draws.shape[1]
+        counts = [_ordered_pairs(np.bincount(draw)) for draw in draws]
+        return float(np.mean(counts) / (n_items * (n_items - 1))) if n_items > 1 else np.nan
+
     @property
     def usual_numbers(self) -> tuple[int, int]:
         """The smallest and largest number of clusters that come out, without the outer twentieths of the draws."""
@@ -136,6 +144,20 @@ class Certainty:
         reached = share.to_numpy().cumsum() + ROUNDING
         few, many = np.searchsorted(reached, [LOW, HIGH]).tolist()
         return int(share.index.to_numpy()[few]), int(share.index.to_numpy()[many])
+
+    def joined(self, codes: Int[np.ndarray, " items"], n_clusters: int) -> Float[np.ndarray, "clusters clusters"]:
+        """Share of the draws in which more than half of the items of two clusters of the fit are in one cluster.
+
+        codes : cluster of each item, -1 for none.
+        """
+        in_one = np.zeros((n_clusters, n_clusters))
+        for draw in self.draws:
+            kept = (codes >= 0) & (draw >= 0)
+            counts = np.zeros((n_clusters, int(draw.max()) + 1), dtype=int)
+            np.add.at(counts, (codes[kept], draw[kept]), 1)
+            most = 2 * counts > counts.sum(1, keepdims=True)
+            in_one += most @ most.T
+        return in_one / self.n_draws
 
     def pairs(self, items: NameList | None = None) -> pd.DataFrame:
         """Share of the draws in which two items are in one cluster.

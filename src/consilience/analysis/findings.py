@@ -13,8 +13,10 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Int
 
 from consilience.analysis.annotator_frames import (
+    APART,
     NO_BETTER_THAN_GUESSING,
     SORTED_AT_RANDOM,
     frame_of_fusion,
@@ -33,7 +35,7 @@ from consilience.analysis.durations import durations_of
 from consilience.analysis.facts import facts_of
 from consilience.analysis.findings_text import as_lines
 from consilience.analysis.fitted import given_or_kept, groupings_of, raw_features, unwrap
-from consilience.analysis.group_names import cluster_names
+from consilience.analysis.group_names import cluster_names, count_makers
 from consilience.analysis.group_words import GroupWords
 from consilience.analysis.item_frame import item_frame
 from consilience.analysis.label_quality import LabelQuality, label_quality
@@ -194,9 +196,13 @@ class Findings:
         frame = of_model(self.estimator, self.groupings, self.agreement)
         if self.random_sorters is None:
             return frame
-        random = self.random_sorters["random"].reindex(frame.index).to_numpy(dtype=bool)
-        said = (frame["remark"] == NO_BETTER_THAN_GUESSING).to_numpy(dtype=bool)
-        return frame.assign(remark=np.where(random & ~said, SORTED_AT_RANDOM, frame["remark"]))
+        random, tested = (
+            self.random_sorters[name].reindex(frame.index).to_numpy(dtype=bool) for name in ("random", "tested")
+        )
+        remark = frame["remark"].to_numpy()
+        remark = np.where(random & (remark != NO_BETTER_THAN_GUESSING), SORTED_AT_RANDOM, remark)
+        # where people agree so little that nobody can be tested, half of those who sort at random are below 0
+        return frame.assign(remark=np.where(~tested & (remark == APART), "", remark))
 
     @cached_property
     def random_sorters(self) -> pd.DataFrame | None:
@@ -227,6 +233,12 @@ class Findings:
         codes, n_clusters = self._numbered.codes, len(self._numbered.index)
         written = self.as_written if isinstance(self.as_written, Groupings) else self.groupings
         return cluster_names(written, codes, n_clusters, above_half=True, standard=standard)
+
+    @cached_property
+    def makers(self) -> Int[np.ndarray, " clusters"]:
+        """See `group_names.count_makers`."""
+        written = self.as_written if isinstance(self.as_written, Groupings) else self.groupings
+        return count_makers(written, self._numbered.codes, len(self._numbered.index))
 
     @cached_property
     def group_words(self) -> GroupWords | None:

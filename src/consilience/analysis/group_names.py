@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from scipy.sparse import csr_array
 
 from consilience.analysis.folding import fold_name, is_name
@@ -54,27 +54,14 @@ def cluster_names(
     """
     standard = standard_names(groupings) if standard is None else standard
     code = standard.code_of_group
-    clustered = np.flatnonzero(codes >= 0)
-    member = csr_array(
-        (np.ones(len(clustered), dtype=np.int64), (clustered, codes[clustered])), shape=(len(codes), n_clusters)
-    )
-    sets = csr_array(groupings.incidence.astype(np.int64).T)
-    grouping = groupings.grouping_of_group
-    of_grouping = csr_array(
-        (np.ones(len(grouping), dtype=np.int64), (grouping, np.arange(len(grouping)))),
-        shape=(groupings.n_groupings, len(grouping)),
-    )
-    common = (sets @ member).tocoo()
-    in_grouping = (of_grouping @ common).toarray()
-    group, cluster = common.coords
-    either = sets.sum(1)[group] + in_grouping[grouping[group], cluster] - common.data
+    group, cluster, calls = _match_groups(groupings, codes, n_clusters, above_half=above_half)
     uses = pd.DataFrame(
         {
             "cluster": cluster,
             "key": code[group],
             "annotator": groupings.annotator_of_group[group],
             "written": _wordings(groupings)[group],
-            "calls": 2 * common.data > either if above_half else 2 * common.data >= either,
+            "calls": calls,
         }
     )
     uses = uses[uses["key"] != MISSING]
@@ -94,6 +81,42 @@ def cluster_names(
     )
     order = ["cluster", "n_annotators", "n_for_any", "name"]
     return found.sort_values(order, ascending=[True, False, False, True], ignore_index=True)
+
+
+def count_makers(
+    groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int
+) -> Int[np.ndarray, " clusters"]:
+    """Count the annotators with a group, of any name, that is roughly a cluster: more than half of its items and of
+    those of the cluster are in both.
+    """
+    group, cluster, is_like = _match_groups(groupings, codes, n_clusters, above_half=True)
+    made = np.zeros((n_clusters, groupings.n_annotators), dtype=bool)
+    made[cluster[is_like], groupings.annotator_of_group[group[is_like]]] = True
+    return made.sum(1)
+
+
+def _match_groups(
+    groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int, *, above_half: bool
+) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"], Bool[np.ndarray, " pairs"]]:
+    """Return the pairs of a group and a cluster with common items, and whether at least half of their items are common.
+
+    above_half : whether more than half must be.
+    """
+    clustered = np.flatnonzero(codes >= 0)
+    member = csr_array(
+        (np.ones(len(clustered), dtype=np.int64), (clustered, codes[clustered])), shape=(len(codes), n_clusters)
+    )
+    sets = csr_array(groupings.incidence.astype(np.int64).T)
+    grouping = groupings.grouping_of_group
+    of_grouping = csr_array(
+        (np.ones(len(grouping), dtype=np.int64), (grouping, np.arange(len(grouping)))),
+        shape=(groupings.n_groupings, len(grouping)),
+    )
+    common = (sets @ member).tocoo()
+    in_grouping = (of_grouping @ common).toarray()
+    group, cluster = common.coords
+    either = sets.sum(1)[group] + in_grouping[grouping[group], cluster] - common.data
+    return group, cluster, 2 * common.data > either if above_half else 2 * common.data >= either
 
 
 def _wordings(groupings: Groupings) -> Int[np.ndarray, " groups"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 
 from consilience.analysis.central_items import N_NAMED
 from consilience.analysis.certainty import Certainty
@@ -28,6 +29,7 @@ from consilience.inspection.report.tables import percent
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
+OFTEN_JOINED = 0.2  # share of the draws in which a cluster is one with another, for it to be said
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
 
@@ -58,12 +60,13 @@ def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     if np.isnan(found.repeats_together):
         return f"{percent(found.repeats)} of all pairs of {words.items} would come out as here, together or apart."
     again = f"about {percent(found.repeats_together)} of the pairs of {words.items} that are together here"
+    chance = f"({percent(found.chance_together)} by chance)"
     n_moved = int(_are_moved(found).sum())
     who = f"{words.n_items(n_moved)} {'stays in its' if n_moved == 1 else 'stay in their'} {noun}"
     how_often = f"{who} in fewer than {DOUBTFUL:.0%} of draws of other people"
     if not n_moved:
         how_often = f"no {words.item} leaves its {noun} in more than {1 - DOUBTFUL:.0%} of draws of other people"
-    return f"{again} would be together again, and {how_often}."
+    return f"{again} would be together again {chance}, and {how_often}."
 
 
 def _are_moved(found: Certainty) -> pd.Series:
@@ -82,7 +85,8 @@ def _trust(subject: Subject) -> str:
     if little := certainty_sections.little_in_short(found):
         return little
     few, many = (0, 0) if clusters.is_named else found.usual_numbers
-    number = [f"on the number of {clusters.nouns}: others would find {few} to {many}"]
+    commonest, share = found.n_clusters["share"].idxmax(), percent(found.n_clusters["share"].max())
+    number = [f"on the number of {clusters.nouns}: others would find {few} to {many} ({commonest} in {share} of draws)"]
     number = number if few < many else []
     moved = _are_moved(found)
     if not (found.repeats_together >= RELIABLE and (~moved).mean() >= RELIABLE):
@@ -123,6 +127,8 @@ def lists(subject: Subject) -> ClusterLists:
         reading = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many of "
         reading += f"their labels name the {noun}."
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
+    if any("much the same group" in each.about for each in found):
+        readings.append(f"Much the same group: more than half of its {words.items} and the cluster's are in both.")
     if any(" wordings, by " in each.about for each in found):
         readings.append(
             f"Wordings: forms of one name, or names of nearly the same {words.items}; see “Standard names”."
@@ -134,6 +140,8 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
     words, clusters, items = current_words(), subject.clusters, subject.items
     called = list(clusters.called) or [""] * len(clusters.index)
     others = next_names(subject.names, called) if clusters.called else called
+    people = words.n_annotators(subject.annotations.n_annotators)
+    joined = _share_joined(subject)
     found = []
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
@@ -142,23 +150,34 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
         shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
         about = [words.n_items(len(mine))]
+        if any(called):
+            about.append(f"much the same group by {int(subject.makers[code]):,} of {people}")
         if called[code]:
             counts = subject.names[(subject.names["cluster"] == code) & (subject.names["name"] == called[code])]
-            n_people, n_users = words.n_annotators(subject.annotations.n_annotators), n_using(subject, called[code])
+            n_users = n_using(subject, called[code])
             n_wordings = int(counts["n_wordings"].max())
             how = f", in {n_wordings:,} wordings," if n_wordings > 1 else ""
-            word = (
-                f" (“{called[code]}”: a word of {n_users:,} of {subject.annotations.n_annotators:,})" if n_users else ""
-            )
-            about.append(f"called so{how} by {int(counts['n_annotators'].max()):,} of {n_people}{word}")
+            word = f" (“{called[code]}”, of some of them: a word of {n_users:,})" if n_users else ""
+            about.append(f"called so{how} by {int(counts['n_annotators'].max()):,}{word}")
         elif any(called):
             central = f": these are its most central {words.items}" if len(mine) > N_NAMED else ""
             about.append(f"without a name in common{central}")
+        partner = int(joined[code].argmax())
+        if joined[code, partner] >= OFTEN_JOINED:
+            about.append(f"in {percent(joined[code, partner])} of draws one with “{clusters.titles[partner]}”")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         other = f"or {others[code]}" if others[code] else ""
         title = title if called[code] or not any(called) else f"(no common name) {title}"
         found.append(_list_cluster(subject, title, code, other, about, names, len(mine) - len(shown)))
     return found
+
+
+def _share_joined(subject: Subject) -> Float[np.ndarray, "clusters clusters"]:
+    """Return in which share of the draws two clusters are mostly in one, 0 for the same cluster or without draws."""
+    clusters, n = subject.clusters, len(subject.clusters.index)
+    joined = np.zeros((n, n)) if subject.certainty is None else subject.certainty.joined(clusters.codes, n)
+    np.fill_diagonal(joined, 0)
+    return joined
 
 
 def n_using(subject: Subject, name: str) -> int:

@@ -74,9 +74,8 @@ def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
         as_clear = f"; {_ranges(others)} {'are' if len(others) > 1 else 'is'} as clear" if others else ""
         silhouette = number(found.silhouette[found.n_clusters == first][0])
         if first != k or others:
-            answers.append(
-                f"By the silhouette, {quantify(first, 'cluster')} are the clearest ({silhouette}){as_clear}."
-            )
+            n_first = quantify(first, "cluster")
+            answers.append(f"Of the cuts, {n_first} are the clearest by the silhouette ({silhouette}){as_clear}.")
     answers.append(
         f"The agreement of this report's {quantify(n_found, 'cluster')}, which need not follow the tree, is "
         f"{number(agreement)}."

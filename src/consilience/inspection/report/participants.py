@@ -31,8 +31,9 @@ RANDOM_READING = (
     "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. Of the "
     "others, each {person} counts the less, the more probably they are as if at random, too. As if at random: how "
     "probable it is that these are groups of somebody who sorts at random, and not of one who sorts as most do; "
-    "from 50% they are marked. It is as high for groups that follow a principle of the {person}'s own: look at them "
-    "before leaving anybody out. Cannot be told: too few {items} in common or too little agreement for a test. "
+    "those at chance are marked from 50%. It is as high for groups that follow a principle of the {person}'s own: "
+    "look at them before leaving anybody out. Cannot be told: the {items} in common are too few for a test where "
+    "people agree so little. "
 )
 RANDOM_COMPUTED = (
     "The share of random sorts that agree as well follows from the mean, the spread and the skewness of all such "
@@ -162,7 +163,8 @@ def odd_in_short(subject: Subject) -> list[str]:
         return [] if is_open else [f"Nobody stands out, so no {words.annotator} needs leaving out."]
     names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd.items()]
     verb = "stands" if len(odd) == 1 else "stand"
-    text = f"{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_some(names, ODD)}."
+    besides = "Besides those at chance, " if said else ""
+    text = f"{besides}{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_some(names, ODD)}."
     far = odd.index[odd == FAR_FROM_OTHERS]
     if len(far):
         figures = join_some(list(map(number, frame.loc[far, "with_others"])), ODD)
@@ -209,8 +211,8 @@ def _untested_in_short(subject: Subject) -> list[str]:
         ]
     who = f"{n_untested:,} of {words.n_annotators(len(found))}"
     return [
-        f"Whether {who} sorted at random cannot be told: they have too few {words.items} in common with the others, or "
-        "agree with them too little, for a test."
+        f"Whether {who} sorted at random cannot be told: the {words.items} that they have in common with the "
+        "others are too few for a test where people agree so little."
     ]
 
 
@@ -290,7 +292,7 @@ def _sentences(annotations: Groupings, agreement: np.ndarray, found: Representat
             f"{join_names(names)} together stand for more: the mean agreement of {words.an_annotator} with the nearest "
             f"of them is {number(found.agreement[-1])}, with {names[0]} alone {number(found.agreement[0])}."
         )
-    return [*sentences, "Their groups can serve as drafts of a structure that people would recognise."]
+    return sentences
 
 
 def subject_frame(annotations: Groupings, agreement: np.ndarray) -> pd.DataFrame:

@@ -71,8 +71,8 @@ def words_section(subject: Subject) -> Section | None:
         caption = (
             f"The map of the {words.items}, with the most frequent words in italics: each at the mean of the "
             f"{words.items} of which it was said, weighted by how many {words.annotators} said it. A word in the "
-            f"middle is said of everything. Words without room are in the table only; point at {words.an_item} to read "
-            "its name."
+            f"middle may be said of everything, or of {words.items} on opposite sides. Words without room are in the "
+            f"table only; point at {words.an_item} to read its name."
         )
         file = words_file(subject.co_occurrence, found)
         blocks.append(_figure("word-map", ax, "Scatter plot. " + caption, caption, file, readable=READABLE))

@@ -64,11 +64,15 @@ def section(subject: Subject) -> Section | None:
 def _within_clusters(subject: Subject, found: Separation) -> list[str]:
     """Say if no two items of one cluster are told apart; nothing if some are."""
     cluster_of = subject.items.set_index("item")["cluster"]
-    apart = found.pairs[found.pairs["separated"]]
-    first, second = (cluster_of.reindex(apart[side]).to_numpy() for side in ("item_a", "item_b"))
-    if (first == second).any() or cluster_of.value_counts().max() < 2:
+    first, second = (cluster_of.reindex(found.pairs[side]).to_numpy() for side in ("item_a", "item_b"))
+    apart = found.pairs["separated"].to_numpy()
+    if (apart & (first == second)).any() or cluster_of.value_counts().max() < 2:
         return []
-    return [f"No two {current_words().items} of one {subject.clusters.noun} are shown to differ."]
+    n_between, n_apart = int((first != second).sum()), int(apart.sum())
+    text = f"No two {current_words().items} of one {subject.clusters.noun} are shown to differ"
+    if n_apart < n_between:
+        text += f"; nor are those of {n_between - n_apart:,} of {n_between:,} pairs from two {subject.clusters.nouns}"
+    return [text + "."]
 
 
 def _is_powerless(found: Separation) -> bool:

@@ -47,7 +47,9 @@ def say_who_took_part(subject: Subject) -> str:
         return f"{people}, who labelled {_range(n_items)} {words.items} each."
     groups = np.bincount(annotations.grouping_of_group, minlength=annotations.n_groupings)
     chance = len(at_chance(subject))
-    random = f" {chance:,} of them sorted no better than chance." if chance else ""
+    found = subject.random_sorters
+    n_tested = 0 if found is None else int(found["tested"].sum())
+    random = f" Of the {n_tested:,} who can be tested, {chance:,} sorted no better than chance." if chance else ""
     return f"{people}, who sorted {_range(n_items)} {words.items} each, into {_range(groups)} groups at a time.{random}"
 
 

@@ -40,6 +40,7 @@ class State {
     this.lit = new Set();
     this.listeners = { clusters: [], lit: [] };
     this.waiting = new Set();
+    this.held = null;
     this.goTo(data.like);
     this.showReport();
   }
@@ -124,9 +125,24 @@ class State {
     return labels;
   }
 
-  /** Name of a cluster of the cut: of the report's that it mostly is, or how many new ones the cut has with it. */
+  /** Name of a cluster of the cut: of the report's that it mostly is or holds, or how many new ones the cut has with it. */
   nameOfCut(label) {
-    return label < this.fresh ? this.data.names[label] : `new ${this.data.noun} ${label - this.fresh + 1}`;
+    if (label >= this.fresh) return `new ${this.data.noun} ${label - this.fresh + 1}`;
+    const held = this.heldByCut().get(label) ?? [];
+    return held.length > 1 ? held.map((own) => this.titled(this.data.names[own])).join(" + ") : this.data.names[label];
+  }
+
+  /** For each cluster of the cut, the report's clusters of which it has more than half. */
+  heldByCut() {
+    if (this.held?.n === this.cut.n) return this.held.clusters;
+    const [ofCut, own, clusters] = [this.labelsOfCut(), this.data.clusters, new Map()];
+    for (const cluster of [...new Set(own)].filter((code) => code >= 0).sort((one, other) => one - other)) {
+      const labels = ofCut.filter((label, item) => own[item] === cluster);
+      const label = labels.find((one) => 2 * labels.filter((other) => other === one).length > labels.length);
+      if (label !== undefined) clusters.set(label, [...(clusters.get(label) ?? []), cluster]);
+    }
+    this.held = { n: this.cut.n, clusters };
+    return clusters;
   }
 
   /** Name of a cluster: of the report, of the cut, or a name that the person gave. */
@@ -138,7 +154,10 @@ class State {
 
   /** Name of a cluster that can stand alone. */
   titleOf(label) {
-    const name = this.nameOf(label);
+    return this.titled(this.nameOf(label));
+  }
+
+  titled(name) {
     return /^\d+$/.test(name) ? `${this.noun} ${name}` : name;
   }
 

@@ -22,6 +22,7 @@ function hideTipAfter(element) {
 }
 
 addEventListener("pointerdown", hideTip, { capture: true });
+addEventListener("change", hideTip);
 addEventListener("keydown", (event) => event.key === "Escape" && hideTip());
 addEventListener("wheel", hideTip, { passive: true });
 addEventListener("touchmove", hideTip, { passive: true });
