@@ -134,7 +134,7 @@ def test_intervals_of_correlations_are_those_of_fisher(fusion, values):
     assert np.isnan(found.r_clusters_interval).all()  # of three clusters
 
 
-def test_items_near_the_lines_are_those_that_a_standard_error_moves_across(fusion):
+def test_items_near_the_lines_are_those_whose_interval_reaches_across(fusion):
     means = [(9, 9), (5.6, 9), (4.4, 9), (1, 4), (5, 1), (5, 1)]  # the lines are 5 and 5.5
     shift = np.array([1.0, -1.0, 1.0, -1.0])[:, None, None]  # the standard error is 1 / √3
     found = item_ratings(fusion, rated_by(np.array(means)[None] + 1.2 * shift))

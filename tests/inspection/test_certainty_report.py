@@ -37,8 +37,12 @@ def findings(page):
 
 def test_the_first_findings_are_about_other_people(page, sorts):
     _, found = sorts
-    assert f"If another 10 people sorted these items, we expect {percent(found.repeats)} of all pairs" in findings(page)
-    assert f"({percent(found.chance)} would by chance)".strip("()") in findings(page)
+    together, all_pairs = percent(found.repeats_together), percent(found.repeats)
+    assert f"If another 10 people sorted these items, we expect {together} of the pairs of items that are" in findings(
+        page
+    )
+    assert f"and {all_pairs} of all pairs, most of which are apart, to come out the same" in findings(page)
+    assert f"{percent(found.chance)} by chance)." in findings(page)
     assert "with a probability of at least" not in findings(page)
 
 

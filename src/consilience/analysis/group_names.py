@@ -6,6 +6,8 @@ nearly the same items, are counted as one; see `standard_names`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
@@ -49,8 +51,8 @@ def cluster_names(
     -------
     DataFrame
         `cluster`; `name`, the standard name; `n_annotators` who call the cluster so; `n_for_any` who give the
-        name to any of its items; `n_wordings`, how many different names those who call the cluster so wrote,
-        case, accents and blanks aside. The most common names of each cluster come first.
+        name to any of its items; `wordings`, what those who call the cluster so wrote, case, accents and blanks aside,
+        each with their number, the most common first. The most common names of each cluster come first.
     """
     standard = standard_names(groupings) if standard is None else standard
     code = standard.code_of_group
@@ -67,8 +69,11 @@ def cluster_names(
     uses = uses[uses["key"] != MISSING]
     each = uses.groupby(["cluster", "key", "annotator"])["calls"].any()
     counts = each.groupby(level=["cluster", "key"]).agg(["sum", "size"]).reset_index()
-    written = uses[uses["calls"]].groupby(["cluster", "key"])["written"].nunique()
-    n_wordings = written.reindex(pd.MultiIndex.from_frame(counts[["cluster", "key"]]), fill_value=0)
+    written = uses[uses["calls"]].groupby(["cluster", "key", "written"])["annotator"].nunique()
+    written = written.sort_values(ascending=False, kind="stable")
+    wordings: dict[tuple[Any, Any], list[tuple[str, int]]] = {}
+    for of_cluster, key, text, n_annotators in written.reset_index().itertuples(index=False):
+        wordings.setdefault((of_cluster, key), []).append((text, int(n_annotators)))
     shown = np.array([name_text(name).rstrip(HANGING) for name in standard.names], dtype=object)
     found = pd.DataFrame(
         {
@@ -76,7 +81,7 @@ def cluster_names(
             "name": shown[counts["key"].to_numpy(dtype=int)],
             "n_annotators": counts["sum"].astype(int),
             "n_for_any": counts["size"].astype(int),
-            "n_wordings": n_wordings.to_numpy(dtype=int),
+            "wordings": [wordings.get(pair, []) for pair in zip(counts["cluster"], counts["key"], strict=True)],
         }
     )
     order = ["cluster", "n_annotators", "n_for_any", "name"]
@@ -119,11 +124,13 @@ def _match_groups(
     return group, cluster, 2 * common.data > either if above_half else 2 * common.data >= either
 
 
-def _wordings(groupings: Groupings) -> Int[np.ndarray, " groups"]:
-    """Number the names of groups as people wrote them, those of the same spelling alike."""
+def _wordings(groupings: Groupings) -> np.ndarray:
+    """Return the name of each group as it was first written, of those of the same spelling."""
     code, texts = pd.factorize(np.array([as_text(name) for name in groupings.group_names], dtype=object))
     spelling, _ = pd.factorize(np.array([fold_name(text) for text in texts], dtype=object))
-    return np.asarray(spelling[code])
+    _, first = np.unique(spelling, return_index=True)
+    shown = np.array([name_text(text).rstrip(HANGING) for text in texts], dtype=object)
+    return shown[first[spelling]][code]
 
 
 def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> list[str]:

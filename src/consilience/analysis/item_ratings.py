@@ -122,12 +122,13 @@ class ItemRatings:
 
     @property
     def near_go_zone_lines(self) -> tuple[pd.Index, pd.Index]:
-        """The items inside and outside the go-zone that a standard error could move across; none without raters."""
+        """The items whose 95 % intervals over the raters leave open that they are outside the go-zone, or inside."""
         none = self.items.index[:0]
         if self.compared is None or f"{self.scales[0]}_se" not in self.items:
             return none, none
         scales = list(self.compared)
-        errors = self.items[[f"{scale}_se" for scale in scales]].to_numpy()
+        of_scales = {kind: self.items[[f"{scale}_{kind}" for scale in scales]].to_numpy() for kind in ("n", "se")}
+        errors = student.ppf((1 + LEVEL) / 2, np.maximum(of_scales["n"] - 1, 1)) * of_scales["se"]
         above = self.items[scales].to_numpy() - self.overall[scales].to_numpy()
         inside = (above > 0).all(1)
         out, into = inside & (above <= errors).any(1), ~inside & (above + errors > 0).all(1)

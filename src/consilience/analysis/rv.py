@@ -153,12 +153,13 @@ class ScalarProducts:
         return first / total if total > NEGLIGIBLE else np.full(len(first), 1 / max(len(first), 1))
 
     def places(self, n_axes: int) -> tuple[Float[np.ndarray, "annotators axes"], Float[np.ndarray, " axes"]]:
-        """Coordinates of the annotators, and each axis's share of the sum of all positive eigenvalues."""
+        """Coordinates of annotators, NaN without a coefficient, and each axis's share of the positive eigenvalues."""
         values = np.maximum(self.eigenpairs[0], 0.0)
         used = min(n_axes, len(values))
         places, shares = np.zeros((len(values), n_axes)), np.zeros(n_axes)
         places[:, :used] = self.eigenpairs[1][:, :used] * np.sqrt(values[:used])
         shares[:used] = values[:used] / max(values.sum(), NEGLIGIBLE)
+        places[np.isnan(self.rv).all(1)] = np.nan
         return places, shares
 
     def some(self, chosen: Int[np.ndarray, " chosen"]) -> ScalarProducts:

@@ -113,5 +113,6 @@ def draw_products(
     if legend and len(np.unique(segment)) > 1:
         legend_beside(ax, *ax.get_legend_handles_labels(), f"segment ({current_words().annotators})")
     if labels and len(names) <= NAMED_ITEMS:
-        name_points(ax, points, names, leaders=True)
+        is_placed = np.isfinite(points).all(1)
+        name_points(ax, points[is_placed], names[is_placed], leaders=True)
     return ax

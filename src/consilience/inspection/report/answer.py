@@ -9,7 +9,7 @@ from jaxtyping import Float
 from consilience.analysis.central_items import N_NAMED
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.group_names import next_names
-from consilience.analysis.names import name_text, quantify
+from consilience.analysis.names import join_some, name_text, quantify
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
 from consilience.inspection.report import (
@@ -29,6 +29,7 @@ from consilience.inspection.report.tables import percent
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
+WORDINGS = 4  # of a name that are listed
 OFTEN_JOINED = 0.2  # share of the draws in which a cluster is one with another, for it to be said
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
@@ -85,9 +86,9 @@ def _trust(subject: Subject) -> str:
     if little := certainty_sections.little_in_short(found):
         return little
     few, many = (0, 0) if clusters.is_named else found.usual_numbers
-    commonest, share = found.n_clusters["share"].idxmax(), percent(found.n_clusters["share"].max())
-    number = [f"on the number of {clusters.nouns}: others would find {few} to {many} ({commonest} in {share} of draws)"]
-    number = number if few < many else []
+    often = found.n_clusters["share"]
+    usual = f"mostly find {few} to {many} (most often {often.idxmax()}, in {percent(often.max())} of draws)"
+    number = [f"on the number of {clusters.nouns}: others would {usual}"] if few < many else []
     moved = _are_moved(found)
     if not (found.repeats_together >= RELIABLE and (~moved).mean() >= RELIABLE):
         trust = f"Rely on the broad lines, and not on single {words.items} without a second look"
@@ -122,17 +123,13 @@ def lists(subject: Subject) -> ClusterLists:
     """Return the clusters with their names and items, or the classes with their doubtful items."""
     words, noun = current_words(), subject.clusters.noun
     found = _of_classes(subject) if subject.clusters.is_named else _of_clusters(subject)
-    reading = f"?: others would often put the {words.item} elsewhere."
+    reading = f"?: others would often put the {words.item} elsewhere, alone or with its whole {noun}."
     if subject.clusters.is_named:
         reading = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many of "
         reading += f"their labels name the {noun}."
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
     if any("much the same group" in each.about for each in found):
         readings.append(f"Much the same group: more than half of its {words.items} and the cluster's are in both.")
-    if any(" wordings, by " in each.about for each in found):
-        readings.append(
-            f"Wordings: forms of one name, or names of nearly the same {words.items}; see “Standard names”."
-        )
     return ClusterLists(found, " ".join(readings))
 
 
@@ -155,10 +152,10 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         if called[code]:
             counts = subject.names[(subject.names["cluster"] == code) & (subject.names["name"] == called[code])]
             n_users = n_using(subject, called[code])
-            n_wordings = int(counts["n_wordings"].max())
-            how = f", in {n_wordings:,} wordings," if n_wordings > 1 else ""
             word = f" (“{called[code]}”, of some of them: a word of {n_users:,})" if n_users else ""
-            about.append(f"called so{how} by {int(counts['n_annotators'].max()):,}{word}")
+            about.append(
+                f"called so by {int(counts['n_annotators'].max()):,}{word or _list(counts['wordings'].iloc[0])}"
+            )
         elif any(called):
             central = f": these are its most central {words.items}" if len(mine) > N_NAMED else ""
             about.append(f"without a name in common{central}")
@@ -170,6 +167,12 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         title = title if called[code] or not any(called) else f"(no common name) {title}"
         found.append(_list_cluster(subject, title, code, other, about, names, len(mine) - len(shown)))
     return found
+
+
+def _list(wordings: list[tuple[str, int]]) -> str:
+    """Return in brackets how many wrote which of several names that count as one."""
+    listed = join_some([f"{text} {n_people:,}" for text, n_people in wordings], WORDINGS)
+    return f" ({listed})" if len(wordings) > 1 else ""
 
 
 def _share_joined(subject: Subject) -> Float[np.ndarray, "clusters clusters"]:

@@ -38,10 +38,16 @@ def in_short(subject: Subject) -> list[str]:
     words = current_words()
     found = cast(Certainty, subject.certainty)
     between = f"90% interval: {percent(found.low)} to {percent(found.high)}"
+    again = f"{percent(found.repeats)} of all pairs of {words.items} to come out the same, together or apart"
+    if not np.isnan(found.repeats_together):
+        again = (
+            f"{percent(found.repeats_together)} of the pairs of {words.items} that are together here to be so again "
+            f"({percent(found.chance_together)} by chance), and {percent(found.repeats)} of all pairs, most of which "
+            "are apart, to come out the same"
+        )
     findings = [
-        f"If another {found.n_people:,} people {_did(subject)} these {words.items}, we expect {percent(found.repeats)} "
-        f"of all pairs of {words.items} to come out the same, together or apart ({between}; {percent(found.chance)} "
-        "would by chance)."
+        f"If another {found.n_people:,} people {_did(subject)} these {words.items}, we expect {again} ({between}; "
+        f"{percent(found.chance)} by chance)."
     ]
     findings += _numbers_in_short(subject, found)
     findings += filter(None, [little_in_short(found)])

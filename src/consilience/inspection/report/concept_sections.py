@@ -127,7 +127,13 @@ def in_short(subject: Subject) -> list[str]:
     what = (
         f"{n:,} of {words.n_items(len(rated.items))} {'is' if n == 1 else 'are'} in the go-zone, above the mean of both"
     )
-    highest = f"; highest on both: {join_names(best)}" if n > HIGHEST else f" ({join_names(best)})" if n else ""
+    highest = (
+        f"; highest by the lower of the two, in standard deviations: {join_names(best)}"
+        if n > HIGHEST
+        else f" ({join_names(best)})"
+        if n
+        else ""
+    )
     return [f"{what} {first} and {second}{highest}."]
 
 
@@ -146,11 +152,11 @@ def _sentences(subject: Subject, rated: ItemRatings) -> list[str]:
 
 def _say_near(rated: ItemRatings) -> str:
     """Name the items that other raters could move into the go-zone, or out of it."""
-    sides = zip(("out of it", "into it"), rated.near_go_zone_lines, strict=True)
-    said = [f"{side}: {join_some(list(map(name_text, items)))}" for side, items in sides if len(items)]
+    sides = zip(("may be outside", "may be inside"), rated.near_go_zone_lines, strict=True)
+    said = [f"{len(items):,} {side} ({join_some(list(map(name_text, items)))})" for side, items in sides if len(items)]
     if not said:
         return ""
-    return f" By one standard error of their means over the raters, some would move {'; or '.join(said)}."
+    return f" Within the 95% intervals of their means over the raters, {', and '.join(said)}."
 
 
 def _correlation_of_clusters(rated: ItemRatings) -> str:
@@ -172,7 +178,7 @@ def _say_correlation(r: float, interval: tuple[float, float], over: str) -> str:
     if not np.isfinite(low):
         return f"{number(r)} over {over} (too few for an interval)"
     verdict = ": not distinguishable from 0" if low < 0 < high else ""
-    return f"{number(r)} over {over} (95% interval {number(low)} to {number(high)}{verdict})"
+    return f"{number(r)} over {over} (95% interval for a sample of as many: {number(low)} to {number(high)}{verdict})"
 
 
 def _means_table(rated: ItemRatings) -> ReportTable:
@@ -215,6 +221,8 @@ def _mean_cell(rated: ItemRatings, cluster: Any, scale: str) -> str:
     found = rated.means.loc[(cluster, scale)]
     if not np.isfinite(found["low"]):
         return number(found["mean"])
+    if found["low"] == found["high"]:
+        return f"{number(found['mean'])} (all the same)"
     return f"{number(found['mean'])} ({number(found['low'])} to {number(found['high'])})"
 
 

@@ -123,8 +123,8 @@ def _names_in_short(subject: Subject) -> list[str]:
     rest = f"each name is that of {of} of {words.n_annotators(subject.annotations.n_annotators)}"
     users = [f"{name} {n:,}" for name in named if (n := answer.n_using(subject, name))]
     rest += f" (as one word among others, people use {join_names(users)})" if users else ""
-    if subject.names["n_wordings"].max() > 1:
-        rest += ", spellings of a name counted as one, but not names of similar meaning"
+    if (subject.names["wordings"].str.len() > 1).any():
+        rest += ", forms of a name and names of nearly the same items counted as one"
     return [f"What {words.annotators} call them: {join_some(named)}; {rest}."]
 
 

@@ -59,7 +59,7 @@ class Representatives:
     ----------
     chosen : places of these people, in the order in which they were found
     agreement : mean over people of the agreement with the nearest of the first one, two, … of them
-    nearest : for each person, which of the chosen agrees most with them; -1 if that is unknown
+    nearest : for each person, which of the chosen agrees most with them; -1 if none agrees more than by chance
     """
 
     chosen: list[int]
@@ -97,7 +97,7 @@ class Representatives:
             best = np.fmax(best, known[:, person])
         to_chosen = np.where(np.isfinite(known[:, chosen]), known[:, chosen], np.inf)  # themselves
         nearest = to_chosen.argmax(1)
-        seen = np.isfinite(agreement[:, chosen]).any(1)
+        seen = (to_chosen > 0).any(1)
         return cls(chosen, means, np.where(seen, nearest, -1))
 
 
@@ -163,7 +163,7 @@ def odd_in_short(subject: Subject) -> list[str]:
         return [] if is_open else [f"Nobody stands out, so no {words.annotator} needs leaving out."]
     names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd.items()]
     verb = "stands" if len(odd) == 1 else "stand"
-    besides = "Besides those at chance, " if said else ""
+    besides = f"Besides those at chance ({join_some(list(map(name_text, said)), ODD)}), " if said else ""
     text = f"{besides}{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_some(names, ODD)}."
     far = odd.index[odd == FAR_FROM_OTHERS]
     if len(far):

@@ -193,7 +193,9 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> ReportTable
     names = subject.groupings.annotators
     rv_panel = products.with_matrix(products.compromise(products.weights))
     frame = pd.DataFrame({"weight": products.weights, "rv_panel": rv_panel}, index=names)
-    same = bool(np.allclose(rv_panel, places[:, 0], atol=SAME))  # as it is if everybody sorted all items
+    same = bool(
+        np.allclose(rv_panel, places[:, 0], atol=SAME, equal_nan=True)
+    )  # as it is if everybody sorted all items
     drawn = range(1 if same else 0, N_AXES)
     for axis in range(N_AXES):
         frame[f"dimension_{axis + 1}"] = places[:, axis]
