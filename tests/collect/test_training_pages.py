@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from consilience.collect.settings.training import RightSort, Training
 from consilience.collect.store.scoring import chance_in
 from tests.collect.collecting import begun, joined, sort
@@ -96,15 +98,16 @@ def test_who_is_not_admitted_is_told_so(visit, sqlite_store):
     assert len(sqlite_store.assignments(study.id)) == 2
 
 
-def test_gold_looks_like_any_other_set(visit, sqlite_store):
+@pytest.mark.parametrize("n_ordinary", [1, 2])  # gold is before the only one
+def test_gold_looks_like_any_other_set(visit, sqlite_store, n_ordinary):
     training = Training(gold=(FRUIT,), gold_share=0.5)
-    study = begun(sqlite_store, subset_size=4, per_participant=2, training=training)
+    study = begun(sqlite_store, subset_size=4, per_participant=n_ordinary, training=training)
     browser = at_the_link(visit, study)
-    for number in (1, 2, 3):
-        assert f"<span>Set {number} of 3</span>" in begin(browser)
+    for number in range(1, n_ordinary + 2):
+        assert f"<span>Set {number} of {n_ordinary + 1}</span>" in begin(browser)
         hand_in(sqlite_store, study, lambda item: item % 3)
-    assert sorted(one.source for one in sqlite_store.assignments(study.id)) == ["dry", "dry", "gold"]
-    assert "Sort another set" not in browser.get("/sort").text
+        assert ("Sort another set" in browser.get("/sort").text) == (number <= n_ordinary)
+    assert sorted(one.source for one in sqlite_store.assignments(study.id)) == [*["dry"] * n_ordinary, "gold"]
 
 
 def test_training_by_the_api(script, sqlite_store):

@@ -8,7 +8,7 @@ from consilience.collect.participant import pages
 from consilience.collect.participant.assignments import show_assignment
 from consilience.collect.participant.panel_steps import closed_page
 from consilience.collect.participant.visit import Visit
-from consilience.collect.settings.training import ADMISSION, PRACTICE
+from consilience.collect.settings.training import ADMISSION, GOLD, PRACTICE
 
 
 class Sorts:
@@ -22,14 +22,14 @@ class Sorts:
         if not visit.sorts:
             return self._first(visit)
         more = visit.takes_part and len(visit.sorts) < visit.study.settings.per_participant and not visit.nothing_left
-        if not more:
-            return None
-        return visit.render("thanks", pages.thanks_context(visit.study, more=True, **visit.page))
+        return _offer_next(visit) if more else None
 
     def _first(self, visit: Visit) -> Response:
         closed = closed_page(visit)
         if closed is not None:
             return closed
+        if any(one.source == GOLD for one in visit.assignments):
+            return _offer_next(visit)  # as after any other set
         shown = {
             "admitted": any(one.source == ADMISSION for one in visit.assignments),
             "practised": any(one.source == PRACTICE for one in visit.assignments),
@@ -37,6 +37,10 @@ class Sorts:
         return visit.render(
             "instructions", pages.instructions_context(visit.study, visit.instructions, **shown, **visit.page)
         )
+
+
+def _offer_next(visit: Visit) -> Response:
+    return visit.render("thanks", pages.thanks_context(visit.study, more=True, **visit.page))
 
 
 class Thanks:
