@@ -18,7 +18,7 @@ from consilience.errors import InputError
 
 ENDINGS = {  # in the words of the page
     "complete": "Who is done",
-    "screened_out": "Who is not looked for",
+    "screened_out": "Who is screened out",
     "quota_full": "Whose quota is full",
     "not_admitted": "Who does not pass the admission",
     "declined": "Who does not agree",
