@@ -28,7 +28,8 @@ def test_texts_of_a_study_replace_english_ones_and_empty_ones_do_not():
 @pytest.mark.parametrize(
     ("texts", "sentence"),
     [
-        ({"begin": "Los"}, "There is no text 'begin'; the texts are "),
+        ({"begin": "Los"}, "There is no text 'begin'."),
+        ({"strat": "Los"}, "There is no text 'strat'. Did you mean 'start'?"),
         ({"start": "x" * (MOST_LETTERS + 1)}, f"must be a string of at most {MOST_LETTERS} letters"),
         ({"start": 3}, "must be a string"),
         ({"group": "Gruppe"}, "braces of the text 'group' must be {number}. Got 'Gruppe' instead."),

@@ -33,6 +33,7 @@ from consilience.collect.participant import routes as participant_routes
 from consilience.collect.participant.refusals import is_of_participants, refuse_participant
 from consilience.collect.security import PublicAddress, RefusedError
 from consilience.collect.serving import Limits, Served, VersionedFiles, refusal, see
+from consilience.collect.settings.cleaning import line
 from consilience.collect.store import Store
 from consilience.errors import InputError
 
@@ -201,7 +202,7 @@ def _refuse_malformed(request: Request, error: Any) -> Response:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "The request"
     message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-    return _answer_refused(request, RefusedError(422, f"{place}: {message}."[:500]))
+    return _answer_refused(request, RefusedError(422, line(f"{place[:100]}: {message[:400]}.")))
 
 
 def _of_http(request: Request, error: Any) -> Response:

@@ -30,15 +30,15 @@ def place_of_classes(names: Iterable[Any], classes: pd.Index) -> np.ndarray:
     """
     wanted = name_index(names)
     place: np.ndarray = np.array(classes.get_indexer(wanted))
-    forms = [_form(name) for name in classes]
+    forms = [fold_word(name) for name in classes]
     several = Counter(forms)
     by_form = {form: i for i, form in enumerate(forms) if form is not None and several[form] == 1}
     for i in np.flatnonzero(place == MISSING).tolist():
-        place[i] = by_form.get(_form(wanted[i]) or "", MISSING)
+        place[i] = by_form.get(fold_word(wanted[i]) or "", MISSING)
     return place
 
 
-def _form(name: Any) -> str | None:
+def fold_word(name: Any) -> str | None:
     """Return the form that spellings of a word share, None if the name is no word of several letters."""
     if not isinstance(name, str):
         return None
@@ -52,15 +52,15 @@ def one_spelling(column: Coded, declared: Iterable[Any] = ()) -> tuple[Coded, st
     The name is the one that was declared, else the most frequent, without spaces around it.
     """
     known = set(declared)
-    forms = [None if name in known else _form(name) for name in column.names]
+    forms = [None if name in known else fold_word(name) for name in column.names]
     by_form: dict[str, list[int]] = {}
     for place, form in enumerate(forms):
         if form is not None:
             by_form.setdefault(form, []).append(place)
     name_of_form: dict[str, Any] = {}
-    declared_forms = Counter(form for name in known if (form := _form(name)) is not None)
+    declared_forms = Counter(form for name in known if (form := fold_word(name)) is not None)
     for name in known:
-        form = _form(name)
+        form = fold_word(name)
         if form is not None and declared_forms[form] == 1:
             name_of_form[form] = name
     several = {form: places for form, places in by_form.items() if len(places) > 1 or form in name_of_form}
@@ -73,7 +73,7 @@ def one_spelling(column: Coded, declared: Iterable[Any] = ()) -> tuple[Coded, st
         counts[name] += count
     names: list[Any] = list(column.names)
     for form, places in several.items():
-        if any(_form(name) == form for name in known) and form not in name_of_form:
+        if any(fold_word(name) == form for name in known) and form not in name_of_form:
             continue  # two declared classes have this form
         chosen = name_of_form.get(form, min((tidy[place] for place in places), key=lambda name: (-counts[name], name)))
         for place in places:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from consilience.annotations.files.values import fold_name
 from consilience.collect.settings.model import Item
 
 MOST_SAID = 5  # sets of cards in a note
@@ -13,7 +14,7 @@ MOST_SAID = 5  # sets of cards in a note
 def look_alikes(items: Sequence[Item]) -> list[list[Item]]:
     """Return the sets of cards that nobody can tell apart: with one text, unless their pictures differ, or one picture.
 
-    Upper case and blanks make no difference.
+    Upper case, blanks and the form of letters make no difference.
 
     Examples
     --------
@@ -44,4 +45,4 @@ def note_on_look_alikes(items: Sequence[Item]) -> str:
 
 
 def _words(item: Item) -> str:
-    return " ".join(item.text.casefold().split())
+    return fold_name(item.text)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from consilience.collect.settings.cleaning import brief, clean, clean_text, line
-from consilience.collect.settings.group_checks import checked_descriptions, require_possible_sizes
+from consilience.collect.settings.group_checks import checked_descriptions, require_possible_sizes, require_unlike
 from consilience.collect.settings.kinds import Choice, checked_value
 from consilience.collect.settings.languages import LANGUAGES
 from consilience.collect.settings.model import (
@@ -248,9 +248,7 @@ def _checked_categories(categories: Sequence[Any], kind: str) -> tuple[str, ...]
     found = tuple(clean_text(name, "The name of a category", LONGEST_NAME, one_line=True) for name in categories)
     if not all(found):
         raise InputError("The name of a category must not be empty.")
-    if len(set(found)) < len(found):
-        twice = next(name for name in found if found.count(name) > 1)
-        raise InputError(f"Two categories have the name {twice!r}.")
+    require_unlike(found, "categories")
     least = {HYBRID: 1, CLOSED: 2, LABELS: 2}.get(kind, 0)
     if kind == LABELS and not least <= len(found) <= MOST_CLASSES:
         raise InputError(f"A study of labels needs from {least} to {MOST_CLASSES} classes. Got {len(found)}.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
+from consilience.annotations.files.classes import fold_word
 from consilience.collect.errors import FieldsError
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.model import CLOSED, LONGEST_DESCRIPTION, MEANS, Item, StudySettings
@@ -27,6 +29,28 @@ def checked_descriptions(descriptions: Sequence[str], categories: Sequence[str])
             raise InputError(f"The category {name!r} has two descriptions.")
         found[name] = f"{name}{MEANS}{text}"
     return tuple(found.values())
+
+
+def require_unlike(names: Sequence[str], what: str) -> None:
+    """Refuse names of which two look the same, or are read as one class by `consilience.read_annotations`.
+
+    Raises InputError: they differ in the case of a word or in the form of letters, if at all.
+
+    Examples
+    --------
+    >>> require_unlike(["A", "a", "warm", "Warm"], "categories")
+    Traceback (most recent call last):
+    ...
+    consilience.errors.InputError: Two categories have the same name but for case or form of letters: 'warm' and 'Warm'.
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        shown = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")  # marks are not seen
+        other = seen.setdefault(fold_word(shown) or unicodedata.normalize("NFC", shown), name)
+        if other != name:
+            raise InputError(f"Two {what} have the same name but for case or form of letters: {other!r} and {name!r}.")
+    if len(seen) < len(names):
+        raise InputError(f"Two {what} have the name {next(name for name in names if names.count(name) > 1)!r}.")
 
 
 def require_known_cards(settings: StudySettings, items: Sequence[Item]) -> None:

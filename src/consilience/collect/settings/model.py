@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
-from consilience.collect.settings.cleaning import clean
+from consilience.collect.settings.cleaning import brief
 from consilience.collect.settings.kinds import Choice, Names, Number, Text, Whole, declared_in
 from consilience.collect.settings.languages import ENGLISH, LANGUAGES, direction_of
 from consilience.collect.settings.panel import Panel
@@ -188,7 +188,7 @@ class StudySettings:
         known = [one.name for one in fields(cls)]
         unknown = sorted(str(name) for name in values if name not in known)
         if unknown:
-            raise InputError(f"There is no setting {clean(unknown[0])!r}; the settings are {', '.join(known)}.")
+            raise InputError(f"There is no setting {brief(unknown[0])}; the settings are {', '.join(known)}.")
         listed = {
             name: tuple(values[name]) if isinstance(values[name], list) else values[name]
             for name in ("categories", "descriptions", "required_cards", "parameters", "languages")

@@ -9,6 +9,7 @@ from typing import Any
 
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.conditions import OR, Condition, Quota, range_of
+from consilience.collect.settings.group_checks import require_unlike
 from consilience.collect.settings.kinds import Whole, checked_fields, checked_value
 from consilience.collect.settings.panel import (
     CODE,
@@ -116,8 +117,9 @@ def _checked_options(question: Question) -> tuple[str, ...]:
     what = f"An option of the question {question.name!r}"
     options = tuple(clean_text(one, what, LONGEST_OPTION, one_line=True) for one in question.options)
     wanted = question.kind in ("choice", "choices")
-    if wanted and not (2 <= len(options) <= MOST_OPTIONS and all(options) and len(set(options)) == len(options)):
-        raise InputError(f"The question {question.name!r} needs from 2 to {MOST_OPTIONS} options that differ.")
+    require_unlike(options, f"options of the question {question.name!r}")
+    if wanted and not (2 <= len(options) <= MOST_OPTIONS and all(options)):
+        raise InputError(f"The question {question.name!r} needs from 2 to {MOST_OPTIONS} options.")
     if options and not wanted:
         raise InputError(f"The question {question.name!r} asks for a {question.kind} and has no options.")
     return options
@@ -125,7 +127,7 @@ def _checked_options(question: Question) -> tuple[str, ...]:
 
 def _require_limits(question: Question) -> None:
     limits = [one for one in (question.least, question.most) if one is not None]
-    if any(isinstance(one, bool) or not isinstance(one, int | float) or abs(one) > 1e15 for one in limits):
+    if any(isinstance(one, bool) or not isinstance(one, int | float) or not abs(one) <= 1e15 for one in limits):
         raise InputError(f"The limits of the question {question.name!r} must be numbers.")
     if len(limits) == 2 and limits[0] > limits[1]:
         raise InputError(f"The limits of the question {question.name!r} leave nothing between them.")

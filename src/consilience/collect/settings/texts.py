@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
+from consilience.collect.settings.cleaning import brief
 from consilience.collect.settings.sentences import TEXTS
 from consilience.errors import InputError
 
@@ -22,13 +24,13 @@ def placeholders(text: str) -> set[str]:
     try:
         parts = [part[1:] for part in string.Formatter().parse(text)]
     except ValueError as error:
-        raise InputError(f"The braces of the text {text!r} do not belong together: {error}.") from None
+        raise InputError(f"The braces of the text {brief(text)} do not belong together: {error}.") from None
     found = set()
     for name, formatting, conversion in parts:
         if name is None:  # no braces
             continue
         if not name.isidentifier() or formatting or conversion:
-            raise InputError(f"The text {text!r} holds braces around something else than one of its words.")
+            raise InputError(f"The text {brief(text)} holds braces around something else than one of its words.")
         found.add(name)
     return found
 
@@ -49,7 +51,8 @@ def own_texts(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
     own: dict[str, str] = {}
     for key, text in (replaced or {}).items():
         if key not in TEXTS:
-            raise InputError(f"There is no text {key!r}; the texts are {', '.join(sorted(TEXTS))}.")
+            near = get_close_matches(key, TEXTS, n=1)
+            raise InputError(f"There is no text {brief(key)}.{f' Did you mean {near[0]!r}?' if near else ''}")
         if not isinstance(text, str) or len(text) > MOST_LETTERS:
             raise InputError(f"The text {key!r} must be a string of at most {MOST_LETTERS} letters.")
         if text.strip():
@@ -65,4 +68,4 @@ def require_same_words(key: str, text: str) -> None:
     """
     if placeholders(text) != placeholders(TEXTS[key]):
         wanted = ", ".join(f"{{{name}}}" for name in sorted(placeholders(TEXTS[key]))) or "none"
-        raise InputError(f"The words in braces of the text {key!r} must be {wanted}. Got {text!r} instead.")
+        raise InputError(f"The words in braces of the text {key!r} must be {wanted}. Got {brief(text)} instead.")

@@ -1,0 +1,290 @@
+"""Hostile values in every field of the API and of the forms: each is taken as text, or refused with a sentence.
+
+Nothing fails, and nothing that was taken runs: no script on a page, no formula in a table.
+"""
+
+import io
+import json
+import re
+from copy import deepcopy
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience.collect.settings.checks import checked_settings
+from consilience.collect.settings.model import StudySettings
+from consilience.collect.settings.panel import Panel, Question
+from consilience.errors import InputError
+
+from .collecting import joined
+
+KINDS = ("closed", "hybrid", "open", "labels", "pairs")
+SCRIPT = "<script>alert(1)</script>"
+TEXTS = {
+    "right to left": "\u202eevil\u200f",
+    "long": "x" * 10_000,
+    "longer than a cell of CSV may be": "x" * 200_000,
+    "nul": "a\0b",
+    "script": f"\"'>{SCRIPT}",
+    "formula": "=1+1",
+    "digits of another script": "\u0661\u0662",
+    "superscript": "\u00b2",
+    "composed": "\u00e9\ne\u0301",
+    "braces": "{0.__class__} %s {",
+    "blank": " \u3000\n",
+    "quotes": '"; "',
+    "many lines": "a\n" * 5000,
+    "infinite": "1e400",
+}
+VALUES = TEXTS | {
+    "half a character": "a\ud800b",
+    "no number": float("nan"),
+    "infinity": float("inf"),
+    "huge": 10**30,
+    "negative": -1,
+    "true": True,
+    "null": None,
+    "list": [],
+    "object": {},
+    "deep": [[[{}]]],
+}
+PANEL = Panel.of_json(
+    {
+        "consent": "Do you agree?",
+        "before": [
+            {"name": "age", "text": "How old?", "kind": "number", "required": True, "least": 18, "most": 99},
+            {"name": "diet", "text": "What?", "kind": "choice", "options": ["Meat", "Plants"]},
+            {"name": "more", "text": "Why?", "most": 9, "shown_if": {"name": "diet", "values": ["Meat"]}},
+        ],
+        "endings": {"complete": {"code": "C1", "url": "https://panel.example/{code}"}},
+        "identified_by": "PID",
+        "required_parameters": ["PID"],
+        "screening": [{"name": "age", "values": ["to 20"]}],
+        "quotas": [{"name": "diet", "values": ["Meat"], "most": 20}],
+    }
+)
+
+
+def body_of(kind):
+    """The body of a study in which all that the kind can have is set."""
+    classes = {"open": [], "pairs": []}.get(kind, ["Sweet", "Sour"])
+    settings = StudySettings(panel=PANEL, stop_rule="none", strategy="random", parameters=("PID",), subset_size=4)
+    found = settings.as_json() | {
+        "categories": classes,
+        "descriptions": [f"{name} = Tastes so" for name in classes],
+        "languages": ["de"],
+        "texts": {"start": "Go"},
+        "texts_in": {"de": {"start": "Los"}},
+        "translations": {"de": {"Fruit": "Obst"}},
+    }
+    if kind in ("closed", "hybrid", "open"):
+        found |= {"required_cards": ["a"], "least_in_group": 1, "most_in_group": 4, "moves": True}
+        groups = classes or ["one", "two"]
+        found["training"]["practice"] = [{"name": name, "group": groups[name > "b"]} for name in "abcd"]
+    first = {"name": "a", "text": "A", "alt": "The letter a", "description": "What it is"}
+    items = [first, *({"name": name} for name in "bcdefgh")]
+    return json.loads(json.dumps({"title": "Fruit", "items": items, "kind": kind, "settings": found}))
+
+
+def places_in(found, path=()):
+    """The places of all values in a body."""
+    pairs = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    for key, value in pairs:
+        yield from places_in(value, (*path, key))
+    yield path
+
+
+def cases_of(kind):
+    """What can be hostile in the body of a kind: the place, the name of the value, and whether it is the key there."""
+    paths = [one for one in places_in(body_of(kind)) if one]
+    values = [(path, name, False) for path in paths for name in VALUES]
+    return values + [(path, name, True) for path in paths if isinstance(path[-1], str) for name in TEXTS]
+
+
+def body_with(body, path, name, is_key):
+    """A body in which a value is hostile, or its key."""
+    found = deepcopy(body)
+    inner = found
+    for key in path[:-1]:
+        inner = inner[key]
+    if is_key:
+        inner[TEXTS[name]] = inner.pop(path[-1])
+    else:
+        inner[path[-1]] = VALUES[name]
+    return found
+
+
+def is_sentence(text):
+    """Whether a text says in short why something is refused."""
+    return 10 < len(text) < 1000 and text.endswith(".") and not re.search("[\x00-\x1f\ud800-\udfff]", text)
+
+
+def not_as_wanted(script, kind, step):
+    """Return which bodies are neither taken nor refused in a sentence, with the answers."""
+    found, body = [], body_of(kind)
+    assert script.post("/api/v1/studies", json=body).status_code == 201
+    for case in cases_of(kind)[::step]:
+        sent = json.dumps(body_with(body, *case)).encode()
+        answer = script.post("/api/v1/studies", content=sent, headers={"Content-Type": "application/json"})
+        if answer.status_code != 201 and not (answer.status_code == 422 and is_sentence(answer.json()["error"])):
+            found.append((case, answer.status_code, answer.text[:300]))
+    return found
+
+
+def test_some_hostile_bodies_are_taken_or_refused(script):
+    assert not_as_wanted(script, "closed", 83) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_hostile_bodies_are_taken_or_refused(script, kind):
+    assert not_as_wanted(script, kind, 1) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"categories": ("Warm", "warm")}, "Two categories have the same name but for case or form of letters: 'Warm'"),
+        ({"categories": ("\u00e9", "e\u0301")}, "Two categories have the same name but for case or form of letters"),
+        ({"categories": ("Warm", "\u200fWarm")}, "Two categories have the same name but for case or form of letters"),
+        (
+            {"panel": Panel(before=(Question("diet", "?", "choice", options=("Meat", "meat")),))},
+            "Two options of the question 'diet' have the same name but for case or form of letters: 'Meat' and 'meat'.",
+        ),
+        (
+            {"panel": Panel(before=(Question("age", "?", "number", least=float("nan")),))},
+            "The limits of the question 'age' must be numbers.",
+        ),
+    ],
+    ids=["case", "composed", "unseen", "options", "no number"],
+)
+def test_names_that_are_taken_for_one_and_numbers_that_are_none_are_refused(changed, sentence):
+    settings = StudySettings(**{"categories": ("a", "b"), "strategy": "random", "stop_rule": "none"} | changed)
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        checked_settings(settings, "closed", "piles", 8)
+
+
+def test_letters_are_classes_in_both_cases():
+    settings = StudySettings(categories=("a", "A"), strategy="random", stop_rule="none")
+    assert checked_settings(settings, "labels", "questions", 8).categories == ("a", "A")
+
+
+# ---- forms
+
+
+class Forms(HTMLParser):
+    """The forms of a page that are posted: their addresses, and what their fields hold."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self._fields, self._area, self._select = [], None, "", ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        name, value = given.get("name", ""), given.get("value", "")
+        if tag == "form":
+            self._fields = {} if given.get("method") == "post" else None
+            if self._fields is not None:
+                self.found.append((given["action"], self._fields))
+        elif self._fields is None:
+            return
+        elif tag == "textarea":
+            self._area, self._fields[name] = name, ""
+        elif tag == "select":
+            self._select = name
+        elif tag == "option" and ("selected" in given or self._select not in self._fields):
+            self._fields[self._select] = value
+        elif tag == "input" and (given.get("type") not in ("radio", "checkbox", "file") or "checked" in given):
+            self._fields[name] = value
+
+    def handle_endtag(self, tag):
+        self._area = "" if tag == "textarea" else self._area
+
+    def handle_data(self, data):
+        if self._area:
+            self._fields[self._area] += data.removeprefix("\n")
+
+
+PAGES = ("", "/settings", "/panel", "/texts?language=en", "/texts?language=de", "/training", "/team", "/cards")
+OF_SERVER = ("/new", "/judging/new", "/tokens", "/accounts", "/account")
+ENDS = ("/delete", "/logout", "/open", "/close", "/demo", "/revoke", "/remove")
+FEW = 3  # fields of one kind, such as those of each card, or of each sentence
+
+
+def forms_of(admin, study):
+    """The forms of the administration, with those of one study."""
+    for page in (*(f"/admin/studies/{study}{one}" for one in PAGES), *(f"/admin{one}" for one in OF_SERVER)):
+        yield from (form for form in Forms(admin.get(page).text).found if not form[0].endswith(ENDS))
+
+
+def few_fields(fields):
+    """The names of fields, of those that differ by a number or a key only some."""
+    kinds = {}
+    for name in fields:
+        kinds.setdefault(name.partition("-")[0] if "-" in name else name, []).append(name)
+    return [name for names in kinds.values() for name in names[:FEW]]
+
+
+def refused_badly(admin, study, step):
+    found, count = [], 0
+    for address, fields in list(forms_of(admin, study)):
+        for field in few_fields(fields):
+            for name, value in TEXTS.items():
+                count += 1
+                if count % step:
+                    continue
+                answer = admin.post(address, data=fields | {field: value})
+                status = answer.status_code
+                is_said = status < 400 or re.search('class="problem"|role="alert"|<h1>Not found', answer.text)
+                if status >= 500 or SCRIPT in answer.text or not is_said:
+                    found.append((address, field, name, status))
+    assert count > 1000
+    return found
+
+
+def test_some_hostile_forms_are_taken_or_refused(admin, script):
+    study = script.post("/api/v1/studies", json=body_of("closed")).json()["id"]
+    assert refused_badly(admin, study, 73) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_hostile_forms_are_taken_or_refused(admin, script, kind):
+    study = script.post("/api/v1/studies", json=body_of(kind)).json()["id"]
+    assert refused_badly(admin, study, 1) == []
+
+
+# ---- what was taken
+
+
+@pytest.mark.parametrize("kind", ["hybrid", "labels"])
+def test_what_was_taken_is_shown_as_text(admin, script, sqlite_store, kind):
+    body = body_of(kind)
+    said = f"=1+1 {SCRIPT} \u202e"
+    body["title"] = said
+    body["items"] = [dict.fromkeys(body["items"][0], f"{said}{place}") for place in range(8)]
+    body["settings"] |= {"categories": [f"{said}a1", f"{said}b2"], "descriptions": [f"{said}a1 = {said}"], "panel": {}}
+    body["settings"] |= {"instructions": said, "texts": {"start": said}, "required_cards": [], "moves": False}
+    body["settings"] |= {"training": {}, "translations": {"de": {said: said}}}
+    made = script.post("/api/v1/studies", json=body)
+    assert made.status_code == 201, made.text
+    study = sqlite_store.open_study(made.json()["id"])
+    person = joined(sqlite_store, study, parameters={"PID": said})
+    given = sqlite_store.assignment_for(person, np.random.default_rng(0))
+    moves = [{"sequence": 1, "kind": "move", "items": list(given.items), "group": "c1"}]
+    sqlite_store.record_changes(given.id, person.id, "tab", moves)
+    sqlite_store.submit(given.id, person.id)
+    pages = [admin.get(f"/admin/studies/{study.id}{page}").text for page in (*PAGES, "/people", "/dashboard", "/log")]
+    admin.get(f"/join/{study.join_token}")
+    pages.append(admin.get("/sort").text)
+    admin.post("/sort/begin")
+    pages.append(admin.get("/sort").text)
+    assert [place for place, page in enumerate(pages) if SCRIPT in page] == []
+    for table in ("answers" if study.is_asked else "sorts", "participants"):
+        file = admin.get(f"/admin/studies/{study.id}/export/csv", params={"table": table}).content
+        cells = pd.read_csv(io.BytesIO(file), dtype=str).to_numpy().ravel()
+        assert [cell for cell in cells if str(cell).startswith("=")] == []
+        assert any(str(cell).startswith("'=1+1") for cell in cells)
