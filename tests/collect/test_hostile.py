@@ -13,9 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from consilience.collect.admin.panel_forms import question_of
+from consilience.collect.admin.training_forms import training_in
 from consilience.collect.settings.checks import checked_settings
 from consilience.collect.settings.model import StudySettings
 from consilience.collect.settings.panel import Panel, Question
+from consilience.collect.settings.training import Training
 from consilience.errors import InputError
 
 from .collecting import joined
@@ -248,6 +251,15 @@ def refused_badly(admin, study, step):
 def test_some_hostile_forms_are_taken_or_refused(admin, script):
     study = script.post("/api/v1/studies", json=body_of("closed")).json()["id"]
     assert refused_badly(admin, study, 73) == []
+
+
+def test_a_cell_that_is_too_long_is_refused(admin):
+    long = TEXTS["longer than a cell of CSV may be"]
+    answer = admin.post("/admin/new", data={"title": "Fruit", "items": long, "kind": "open", "board": "piles"})
+    assert (answer.status_code, "The table of cards cannot be read: field larger" in answer.text) == (422, True)
+    for read in (question_of, lambda line: training_in({"practice": f"Red: {line}"}, (), Training())):
+        with pytest.raises(InputError, match="cannot be read: field larger than field limit"):
+            read(long)
 
 
 @pytest.mark.slow

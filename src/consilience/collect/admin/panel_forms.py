@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from typing import Any
 
 from consilience.collect.admin.setting_forms import shown_value, value_in
+from consilience.collect.creation.cards import read_rows
 from consilience.collect.forms import lines_of, parameters_of, text_of
 from consilience.collect.settings.conditions import Quota, condition_of, limits_in
 from consilience.collect.settings.kinds import declared_in
@@ -82,7 +81,8 @@ def question_of(line: str) -> Question:
     >>> str(question_of("fish if diet = Fish; Which fish do you eat?").shown_if)
     'diet = Fish'
     """
-    cells = [cell.strip() for cell in next(csv.reader(io.StringIO(line), delimiter=";", skipinitialspace=True))]
+    rows = read_rows(line, "The line of a question", delimiter=";", skipinitialspace=True)
+    cells = [cell.strip() for row in rows[:1] for cell in row]
     name, text, kind, *rest = [*cells, *[""] * (3 - len(cells))]
     kind, rest = kind or "text", [cell for cell in rest if cell]
     if not text:

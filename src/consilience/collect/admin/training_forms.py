@@ -8,13 +8,12 @@ A name with a comma, a colon or quotation marks in it stands in quotation marks.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from consilience.collect.admin.setting_forms import shown_value, value_in
+from consilience.collect.creation.cards import read_rows
 from consilience.collect.forms import text_of
 from consilience.collect.settings.kinds import declared_in
 from consilience.collect.settings.model import Item
@@ -117,8 +116,8 @@ def _group_of(line: str, called: str) -> tuple[str, list[str]]:
     group = "" if found is None else (found["quoted"] or found["plain"] or "").replace('""', '"').strip()
     if found is None or not group:
         raise InputError(f"A line of {called} must be a group, a colon and its cards. Got {line.strip()[:60]!r}.")
-    cells = next(csv.reader(io.StringIO(found["cards"].strip()), skipinitialspace=True, strict=False), [])
-    cards = [cell.strip() for cell in cells if cell.strip()]
+    rows = read_rows(found["cards"].strip(), f"A line of {called}", skipinitialspace=True)
+    cards = [cell.strip() for row in rows[:1] for cell in row if cell.strip()]
     if not cards:
         raise InputError(f"The group {group[:60]!r} of {called} has no cards.")
     return group, cards

@@ -7,6 +7,7 @@ import io
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from consilience.collect.creation import pictures
 from consilience.collect.creation.duplicates import note_on_look_alikes
@@ -27,6 +28,7 @@ WITH_CLUSTERS = KNOWN | dict.fromkeys(("cluster", "clusters", "group", "category
 WORDED = ("name", "text", "picture", "description")  # columns by which a table is known
 DELIMITERS = ("\t", ";", ",")
 LONGEST_TABLE = 5_000_000  # bytes
+TABLE = "The table of cards"
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,17 @@ def decode_text(data: bytes) -> str:
     raise InputError("The table of cards is not a text file; save it as CSV in UTF-8.")
 
 
+def read_rows(text: str, what: str, **options: Any) -> list[list[str]]:
+    """Return the rows of delimited text, by the options of `csv.reader`.
+
+    Raises InputError: `what` cannot be read, such as with a cell of more than 131,072 characters.
+    """
+    try:
+        return list(csv.reader(io.StringIO(text), **options))
+    except csv.Error as error:
+        raise InputError(f"{what} cannot be read: {error}.") from error
+
+
 def read_cards(text: str, *, clusters: bool = False) -> Cards:
     r"""Read a list with a card on each line, or a table whose first line names the columns.
 
@@ -111,7 +124,7 @@ def read_cards(text: str, *, clusters: bool = False) -> Cards:
 
 def _is_table(lines: Sequence[str], delimiter: str) -> bool:
     """Whether the first line names columns, and the next has as many; else it is the first of a list of cards."""
-    rows = list(csv.reader(lines[:2], delimiter=delimiter))
+    rows = read_rows("\n".join(lines[:2]), TABLE, delimiter=delimiter)
     named = bool(rows) and any(KNOWN.get(_heading(cell)) in WORDED for cell in rows[0])
     return named and (len(rows) < 2 or len(rows[0]) == len(rows[1]) or len(rows[1]) > 2)
 
@@ -129,10 +142,7 @@ def _cell(line: str) -> str:
 
 
 def _table(text: str, delimiter: str, known: Mapping[str, str]) -> Cards:
-    try:
-        head, *rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
-    except csv.Error as error:
-        raise InputError(f"The table of cards cannot be read: {error}.") from error
+    head, *rows = read_rows(text, TABLE, delimiter=delimiter)
     place: dict[str, int] = {}
     unused = []
     for number, cell in enumerate(head):

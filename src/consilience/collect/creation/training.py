@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 
-from consilience.collect.creation.cards import DELIMITERS, items_of, read_cards
+from consilience.collect.creation.cards import DELIMITERS, TABLE, items_of, read_cards, read_rows
 from consilience.collect.settings.model import Picture
 from consilience.collect.settings.training import RightCard, RightSort
 from consilience.errors import InputError
@@ -57,10 +57,7 @@ def _split(text: str) -> tuple[str, list[str]]:
     lines = text.strip("\ufeff\r\n \t")
     head = lines.split("\n", 1)[0]
     delimiter = max(DELIMITERS, key=head.count)
-    try:
-        rows = [row for row in csv.reader(io.StringIO(lines), delimiter=delimiter) if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise InputError(f"The table of cards cannot be read: {error}.") from error
+    rows = [row for row in read_rows(lines, TABLE, delimiter=delimiter) if any(cell.strip() for cell in row)]
     columns = [cell.strip().casefold().replace("_", " ") for cell in rows[0]] if rows else []
     place = next((columns.index(heading) for heading in GROUP if heading in columns), None)
     if place is None or len(columns) < 2:
