@@ -35,13 +35,6 @@ def require_unlike(names: Sequence[str], what: str) -> None:
     """Refuse names of which two look the same, or are read as one class by `consilience.read_annotations`.
 
     Raises InputError: they differ in the case of a word or in the form of letters, if at all.
-
-    Examples
-    --------
-    >>> require_unlike(["A", "a", "warm", "Warm"], "categories")
-    Traceback (most recent call last):
-    ...
-    consilience.errors.InputError: Two categories have the same name but for case or form of letters: 'warm' and 'Warm'.
     """
     seen: dict[str, str] = {}
     for name in names:

@@ -67,10 +67,7 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
         endings=_checked_endings(panel.endings, parameters),
         required_parameters=tuple(dict.fromkeys(panel.required_parameters)),
     )
-    names = [one.name for one in (*found.before, *found.after)]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"Two questions have the name {twice!r}.")
+    require_unlike([one.name for one in (*found.before, *found.after)], "questions")
     return replace(
         found,
         screening=tuple(
