@@ -72,7 +72,7 @@ def test_cuts_are_those_of_scipy(cards, tree):
     co_occurrence = cards[2]
     distance = co_occurrence.dissimilarities(co_occurrence.places)
     linked = hierarchy.linkage(squareform(distance, checks=False), "average")
-    cuts = CutJudge.of(co_occurrence.memberships).cuts(tree, 100)
+    cuts = CutJudge(co_occurrence.memberships).cuts(tree, 100)
     assert len(cuts) > 5
     for cut in cuts:
         expected = hierarchy.fcluster(linked, (cut.low + cut.high) / 2, "distance")
@@ -81,7 +81,7 @@ def test_cuts_are_those_of_scipy(cards, tree):
 
 
 def test_heights_of_cuts_are_apart_and_leave_no_gap(cards, tree):
-    cuts = CutJudge.of(cards[2].memberships).cuts(tree, 100)
+    cuts = CutJudge(cards[2].memberships).cuts(tree, 100)
     assert [cut.n_clusters for cut in cuts] == sorted({cut.n_clusters for cut in cuts})
     for cut, finer in pairwise(cuts):
         assert cut.high > cut.low == pytest.approx(finer.high)
@@ -97,11 +97,12 @@ def test_figures_of_cuts_are_those_of_scikit_learn(cards, tree):
     _, groupings, co_occurrence = cards
     distance = co_occurrence.dissimilarities(co_occurrence.places)
     sorts = groupings.to_matrix().to_numpy().astype(str)
-    for cut in CutJudge.of(co_occurrence.memberships).cuts(tree, 10)[1:]:
+    judge = CutJudge(co_occurrence.memberships)
+    for cut in judge.cuts(tree, 10)[1:]:
         cluster = of_items(tree, tree.cut(cut.n_clusters))
         expected = np.mean([adjusted_rand_score(sorts[:, who], cluster) for who in range(sorts.shape[1])])
         assert cut.agreement == pytest.approx(expected)
-        assert cut.silhouette == pytest.approx(silhouette_score(distance, cluster, metric="precomputed"))
+        assert judge.silhouette(cluster) == pytest.approx(silhouette_score(distance, cluster, metric="precomputed"))
 
 
 def test_the_figures_of_the_report_are_those_of_its_model(cards, cards_data):

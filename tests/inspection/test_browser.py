@@ -64,7 +64,7 @@ def cards():
 def cuts(cards):
     co_occurrence = CoOccurrence.of(cards[0], None, "")
     tree = Tree.of(co_occurrence.dissimilarities(co_occurrence.places))
-    return CutJudge.of(co_occurrence.memberships).cuts(tree, 100)
+    return CutJudge(co_occurrence.memberships).cuts(tree, 100)
 
 
 @pytest.fixture(scope="module")

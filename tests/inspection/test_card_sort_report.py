@@ -191,7 +191,7 @@ def test_the_page_says_at_its_head_if_a_cut_agrees_better(groupings, read):
 def test_cuts_skip_numbers_that_no_height_gives():
     groupings = Groupings.from_lists([[["a", "b"], ["c", "d"]]] * 3)
     tree = Tree.of(1.0 - np.kron(np.eye(2), np.ones((2, 2))))
-    found = CutFigures.of(tree, CutJudge.of(Memberships.of(groupings)), 4)
+    found = CutFigures.of(tree, CutJudge(Memberships.of(groupings)), 4)
     assert found.n_clusters.tolist() == [2]
     assert found.agreement.tolist() == [1.0]
 

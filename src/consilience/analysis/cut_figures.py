@@ -145,7 +145,7 @@ def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple
     seen = count_presented(memberships).tocoo()
     if not (seen.row != seen.col).any() or seen.data[seen.row != seen.col].mean() < LEAST_SEEN:
         return None
-    judge = CutJudge.of(memberships)
+    judge = CutJudge(memberships)
     codes = clusters.codes[places]
     n_found = len(np.unique(codes))
     found = CutFigures.of(Tree.of(co_occurrence.dissimilarities(places)), judge, max(MOST_CLUSTERS, n_found + BEYOND))

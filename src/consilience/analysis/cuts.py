@@ -9,6 +9,7 @@ then find the clusters of any cut without computing anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 
 import numpy as np
@@ -138,14 +139,12 @@ class Cut:
 
     low, high : heights between which the tree is cut.
     agreement : mean adjusted Rand index with the groupings of each annotator; NaN if nobody's is defined.
-    silhouette : mean silhouette of the items in the groupings; NaN if there is a single cluster.
     """
 
     n_clusters: int
     low: float
     high: float
     agreement: float
-    silhouette: float
 
 
 @dataclass(frozen=True)
@@ -153,12 +152,10 @@ class CutJudge:
     """Compares clusters of some items with their groupings."""
 
     memberships: Memberships
-    evidence: EvidenceSilhouette
 
-    @classmethod
-    def of(cls, memberships: Memberships) -> CutJudge:
-        """Prepare the comparison with groupings of these items."""
-        return cls(memberships, EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0), all_items=True))
+    @cached_property
+    def _evidence(self) -> EvidenceSilhouette:
+        return EvidenceSilhouette.of(self.memberships, rng=np.random.default_rng(0), all_items=True)
 
     def agreement(self, cluster: Int[np.ndarray, " items"]) -> float:
         """Mean adjusted Rand index of each annotator's groupings and the clusters; NaN if nobody's is defined."""
@@ -168,7 +165,7 @@ class CutJudge:
 
     def silhouette(self, cluster: Int[np.ndarray, " items"]) -> float:
         """Mean silhouette of the items; NaN if there is a single cluster."""
-        return self.evidence.score(cluster) if len(np.unique(cluster)) > 1 else np.nan
+        return self._evidence.score(cluster) if len(np.unique(cluster)) > 1 else np.nan
 
     def cuts(self, tree: Tree, most: int) -> list[Cut]:
         """Return the figures of every cut into up to `most` clusters, the fewest first."""
@@ -178,7 +175,7 @@ class CutJudge:
             cluster = np.empty(tree.n_leaves, dtype=int)
             cluster[tree.order] = tree.cut(k)
             low, high = float(heights[k]), float(heights[k - 1])
-            found.append(Cut(k, low, high, self.agreement(cluster), self.silhouette(cluster)))
+            found.append(Cut(k, low, high, self.agreement(cluster)))
         return found
 
 

@@ -185,7 +185,10 @@ class CoOccurrence:
             return np.nan, np.nan
         points, shares = self._scale(places, max(axes))
         chosen = np.array(axes) - 1
-        return float(shares[chosen].sum()), stress(self.dissimilarities(places), points[:, chosen])
+        found = self._once(
+            f"stress of {axes}", places, lambda shown: stress(self.dissimilarities(shown), points[:, chosen])
+        )
+        return float(shares[chosen].sum()), found
 
     def cluster_shares(self) -> ClusterShares:
         """Presentations of pairs of items, summed by their clusters."""

@@ -115,10 +115,8 @@ def colour_bar(
 def rule(ax: Axes, across: np.ndarray, down: np.ndarray, *, width: float = 2.2) -> None:
     """Draw lines in the colour of the background between columns and between rows, at the given places."""
     paper = Look.of(ax.figure).paper
-    for place in across:
-        ax.axvline(place, color=paper, lw=0.6)
-    for place in down:
-        ax.axhline(place, color=paper, lw=width)
+    ax.vlines(across, 0, 1, color=paper, lw=0.6, transform=ax.get_xaxis_transform())
+    ax.hlines(down, 0, 1, color=paper, lw=width, transform=ax.get_yaxis_transform())
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
 

@@ -117,7 +117,7 @@ class Explorer:
             "names": clusters.shown,
             "rows": rows.tolist(),
             **_tree_data(tree),
-            **_cuts_data(tree, CutJudge.of(memberships), codes),
+            **_cuts_data(tree, CutJudge(memberships), codes),
             **map_data(co_occurrence, places[tree.order], certainty, group_words),
             **_counts_data(memberships.of_items(tree.order)),
             "sorts": []
