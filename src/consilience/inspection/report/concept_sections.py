@@ -248,10 +248,11 @@ def _go_zone(rated: ItemRatings) -> Figure:
         f"over all {words.items}, {number(middle.iloc[0])} and {number(middle.iloc[1])}; the shaded quadrant is above "
         "both."
     )
-    caption += f" {words.Items} are named where there is room." if n_named(ax) else ""
+    some = f" {words.Items} are named where there is room."
     compared = rated.items[["cluster", *rated.scales[:2], "above"]].round(PLACES)
     file = small(download("go-zone.csv", compared, "item"))
-    return Figure.of("go-zone", cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}", caption, file)
+    sheet, described = cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}"
+    return Figure.of("go-zone", sheet, described, caption, file, named=lambda: some if n_named(ax) else "")
 
 
 def _items_table(subject: Subject, rated: ItemRatings) -> ReportTable:

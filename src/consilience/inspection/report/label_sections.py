@@ -111,10 +111,10 @@ def _accuracy(subject: Subject) -> Figure:
         caption += (
             f" {words.Annotators} below the dashed line are no better than always giving the most frequent class."
         )
-    if n_named(ax):
-        caption += " The most unusual are named, where there is room."
     file = small(download("accuracy.csv", subject.estimator.annotators_.round(4), "annotator"))
-    return Figure.of("accuracy", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption, file)
+    some, sheet = " The most unusual are named, where there is room.", cast(MatplotlibFigure, ax.figure)
+    described = f"Scatter plot. {caption}"
+    return Figure.of("accuracy", sheet, described, caption, file, named=lambda: some if n_named(ax) else "")
 
 
 def _confusion(subject: Subject) -> Figure:

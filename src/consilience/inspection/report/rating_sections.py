@@ -82,8 +82,9 @@ def _raters(subject: Subject) -> Figure:
         f"Each {words.annotator} by bias and noise, the stronger the colour, the larger the share of the variance that "
         f"is due to the {words.items}. Squares are weak."
     )
-    caption += " The most unusual are named, where there is room." if n_named(ax) else ""
-    return Figure.of("raters", cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}", caption)
+    some, sheet = " The most unusual are named, where there is room.", cast(MatplotlibFigure, ax.figure)
+    described = f"Scatter plot. {caption}"
+    return Figure.of("raters", sheet, described, caption, named=lambda: some if n_named(ax) else "")
 
 
 def _table(raters: pd.DataFrame) -> ReportTable:

@@ -10,7 +10,6 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.group_words import LEVEL, GroupWords
@@ -30,7 +29,6 @@ from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
     Cell,
     Column,
-    Download,
     ReportTable,
     download,
     name_cell,
@@ -75,7 +73,8 @@ def words_section(subject: Subject) -> Section | None:
             f"table only; point at {words.an_item} to read its name."
         )
         file = words_file(subject.co_occurrence, found)
-        blocks.append(_figure("word-map", ax, "Scatter plot. " + caption, caption, file, readable=READABLE))
+        sheet = cast(MatplotlibFigure, ax.figure)
+        blocks.append(Figure.of("word-map", sheet, f"Scatter plot. {caption}", caption, file, readable=READABLE))
     return Section("words", f"Words for the {words.items}", [sentence], blocks)
 
 
@@ -149,13 +148,21 @@ def panel_section(subject: Subject) -> Section | None:
     if found is not None and found.n_segments > 1:
         caption += " Each segment has its colour and shape."
     ax = draw_products(products, groupings.annotators, found, ax=Sheet())
-    if n_named(ax) < groupings.n_annotators:
-        caption += f" {words.Annotators} are named where there is room, and all are in the table below."
-        caption += f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""
+
+    def say_named() -> str:
+        point = f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""
+        some = f" {words.Annotators} are named where there is room, and all are in the table below.{point}"
+        return some if n_named(ax) < groupings.n_annotators else ""
+
     rv = pd.DataFrame(products.rv, groupings.annotators, groupings.annotators)
     file = download("rv.csv", rv.round(4), "annotator")
     blocks: list[ReportTable | Figure] = [
-        _figure("rv-map", ax, "Scatter plot. " + caption, caption, file=file if file.address else None),
+        Figure.of(
+            *("rv-map", cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}", caption),
+            file if file.address else None,
+            readable=MEDIUM,
+            named=say_named,
+        ),
         _annotators_table(subject, products),
     ]
     if found is None:
@@ -328,9 +335,3 @@ def _pairs_table(subject: Subject, found: PanelSegments) -> ReportTable | None:
 
 def _p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else number(p, 3)
-
-
-def _figure(
-    key: str, ax: Axes, description: str, caption: str, file: Download | None = None, *, readable: int = MEDIUM
-) -> Figure:
-    return Figure.of(key, cast(MatplotlibFigure, ax.figure), description, caption, file, readable=readable)
