@@ -71,7 +71,11 @@ def study(kind):
         sorts = crowd(90, 3, X.index)
         return (PartitionLabelModel(n_init=1, prior_variance=3.0, random_state=0).fit(X, sorts), sorts, X), {}
     sorts = crowd(60, 15, [f"{LONG}, the {place}th of them" for place in range(60)], 8)
-    return (SubsetFusion(n_clusters=15, random_state=0).fit(sorts),), {"words": "statements,participants"}
+    rows = [(item, who, *rng.integers(1, 6, 2)) for item in sorts.items for who in range(9)]
+    scales = ["how important it is for the whole of the district", "how easily it can be done within a single year"]
+    ratings = pd.DataFrame(rows, columns=["item", "annotator", *scales])
+    model = SubsetFusion(n_clusters=15, random_state=0).fit(sorts)
+    return (model,), {"words": "statements,participants", "ratings": ratings}
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """The report of a fusion of groupings."""
 
+from copy import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -72,10 +73,10 @@ def test_sections_and_figures(fusion_page, subsets_page):
         *("given", "separated", "number", "axes", "cuts", "panel", "settings"),
     ]
     assert figures(fusion_page) == [
-        *("map", "map-1-3", "co-occurrence", "dendrogram", "agreement", "word-map", "silhouette", "rv-map")
+        *("map", "map-1-3", "co-occurrence", "dendrogram", "agreement", "word-map", "rv-map")
     ]
     assert figures(subsets_page) == [
-        *("map", "map-1-3", "co-occurrence", "cluster-shares", "dendrogram", "agreement", "silhouette", "stability")
+        *("map", "map-1-3", "co-occurrence", "cluster-shares", "dendrogram", "agreement", "stability")
     ]
     assert "items are drawn" not in subsets_page.section("evidence").text
     assert "How many clusters, and how stable they are" in subsets_page.root.text
@@ -187,6 +188,14 @@ def test_one_number_of_clusters_is_a_sentence(read):
     assert "silhouette" not in figures(page)
     page = read(report(SubsetFusion(1, refine=False, random_state=0).fit(groupings), groupings))
     assert "1 cluster: no other number was considered, since the number was given." in page.root.text
+
+
+def test_two_numbers_of_clusters_are_a_sentence_and_no_curve(fusion, read):
+    model = copy(fusion[0])
+    model.n_clusters_curve_ = pd.DataFrame({"silhouette": [0.25, 0.5]}, index=pd.Index([2, 3], name="n_clusters"))
+    page = read(report(model, certainty=None))
+    assert "Only 2 and 3 clusters were considered, with silhouettes of 0.25 and 0.50." in page.root.text
+    assert "silhouette" not in figures(page)
 
 
 @pytest.mark.slow

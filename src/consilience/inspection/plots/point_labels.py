@@ -125,9 +125,11 @@ def _further_off(place: np.ndarray, size: np.ndarray, frame: np.ndarray, taken: 
         for angle in ANGLES:
             direction = np.array([np.cos(angle), np.sin(angle)])
             box = _box(place, radius * direction, size)
-            line = place + np.linspace(0, radius, 12)[:, None] * direction
+            if not _is_free(box, frame, taken):
+                continue
+            line = place + np.arange(radius)[:, None] * direction  # in steps that miss no rule
             within = (line[:, None] > others[:, :2]) & (line[:, None] < others[:, 2:])
-            if _is_free(box, frame, taken) and not within.all(2).any():
+            if not within.all(2).any():
                 return box
     return None
 

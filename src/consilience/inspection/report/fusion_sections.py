@@ -33,6 +33,7 @@ from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, ReportTable, download, number, percent, row
 
 READABLE_CURVE = 340  # CSS pixels that a curve needs
+SHORTEST = 3  # numbers of clusters that are worth a curve
 GIVEN = (
     "the groupings and the other items' clusters, so that many groupings of an item make its cluster all but certain"
 )
@@ -118,7 +119,7 @@ def number_section(subject: Subject) -> Section:
         textbook = f", by the textbook's formula {number(plain)}" if np.isfinite(plain) else ""
         about = f"The smoothed silhouette of the clusters is {number(estimator.silhouette_)}{textbook}."
         sentences.append(f"{about} {ABOUT_SILHOUETTE}")
-    if len(curve) > 1:
+    if len(curve) >= SHORTEST:
         caption = (
             "How clear the clusters are for each number of them, by their silhouette in the groupings; the ring marks "
             f"the number in use, {number_used}."
@@ -126,12 +127,16 @@ def number_section(subject: Subject) -> Section:
         file = download("silhouette.csv", curve.round(4), "n_clusters")
         ax = plot_silhouette_curve(estimator, ax=Sheet())
         blocks.append(_figure("silhouette", ax, "Line plot. " + caption, caption, file, readable=READABLE_CURVE))
-        if isinstance(estimator.n_clusters, str) and curve["silhouette"].idxmax() != estimator.n_clusters_:
-            sentences.append(f"Numbers with a larger silhouette agree less with {current_words().annotators}.")
+    elif len(curve) > 1:
+        numbers, values = join_names(list(map(str, curve.index))), join_names(list(map(number, curve["silhouette"])))
+        sentences.append(f"Only {numbers} clusters were considered, with silhouettes of {values}.")
     else:
         found = isinstance(estimator.n_clusters, str)
         why = "the groupings leave no doubt about it" if found else "the number was given"
         sentences.append(f"{number_used.capitalize()}: no other number was considered, since {why}.")
+    is_chosen = len(curve) > 1 and isinstance(estimator.n_clusters, str)
+    if is_chosen and curve["silhouette"].idxmax() != estimator.n_clusters_:
+        sentences.append(f"Numbers with a larger silhouette agree less with {current_words().annotators}.")
     heading = "How many clusters"
     if subject.stability is not None:
         blocks.append(stability_figure(subject.stability))
