@@ -10,6 +10,7 @@ import pytest
 from consilience import Groupings, Labels
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.findings import findings
+from consilience.analysis.words import use_words
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.inspection import certainty, item_votes, report
 from consilience.inspection.report import answer
@@ -158,6 +159,20 @@ def test_a_card_of_a_closed_sort_has_the_number_of_people_before_any_probability
     assert named["Shop"][0] == "4 cards, none in doubt"
     assert sorted(", ".join(cards for _, cards in named.values()).replace(" 7 of 12", "").split(", ")) == sorted(CARDS)
     assert "into 2 classes, 1 card in doubt" in lead(shown)
+
+
+@pytest.mark.parametrize(
+    ("words", "doubt", "trust"),
+    [("cards,participants", "none in doubt", "You can rely on these"), ("", "5 in doubt", "Look at each item before")],
+)
+def test_what_most_people_of_a_sort_say_is_not_in_doubt_for_an_improbable_class(words, doubt, trust):
+    rows = [(item, f"P{p}", "Help" if k < 5 else "Shop") for p in range(12) for k, item in enumerate(CARDS)]
+    labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    subject = Subject.of(findings(DawidSkene().fit(labels), labels, words=words or None))
+    vars(subject)["votes"] = subject.votes.assign(probability=0.85)
+    with use_words(subject.words):
+        assert answer.lists(subject).clusters[0].about == f"5 {subject.words.items}, {doubt}"
+        assert trust in answer.lead(subject)
 
 
 def closed_sort(annotator):

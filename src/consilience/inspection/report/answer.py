@@ -96,6 +96,8 @@ def _trust(subject: Subject) -> str:
     n_doubted = max(int(moved.sum()), len(_list_doubted(subject)))
     many_doubted = n_doubted > MANY_DOUBTED * len(subject.items)
     if clusters.is_named and many_doubted:
+        if n_doubted == len(subject.items):
+            return f"Look at each {words.item} before you rely on its {clusters.noun}."
         return f"You can rely on the {clusters.nouns} of the others."
     less = [*([f"on {_these(n_doubted)}"] if many_doubted else []), *number]
     if not less:
@@ -220,15 +222,15 @@ def _are_all_listed(subject: Subject) -> bool:
 def _list_doubted(subject: Subject) -> dict[int, str]:
     """Return the places of the items in doubt of their class, each with how many of its labels name that.
 
-    An item is in doubt if its class is improbable or outvoted, or in a sort if less than two thirds put it there.
+    An item is in doubt if its class is outvoted or improbable; in a sort, where no class is the true one, if less than
+    two thirds put it there.
     """
     votes = subject.votes
     if votes is None:
         return {}
     counts = subject.votes_for_class
-    doubt = (votes["probability"] < SURE).to_numpy() | votes["differs"].to_numpy()
-    if current_words().are_of_a_sort or subject.clusters.measure != "probability":
-        doubt = doubt | (counts < MAJORITY * votes["n_votes"].to_numpy())
+    few, improbable = counts < MAJORITY * votes["n_votes"].to_numpy(), (votes["probability"] < SURE).to_numpy()
+    doubt = votes["differs"].to_numpy() | (few if current_words().are_of_a_sort else improbable)
     doubt &= (votes["n_votes"] > 0).to_numpy() & (subject.clusters.codes >= 0)
     doubt[list(subject.known)] = False
     n_votes = votes["n_votes"].tolist()

@@ -114,7 +114,7 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> ReportTable
             Column("Who gave which label", "wide"),
             Column("Outvoted", "text"),
             Column("Disagreement"),
-            *([] if by_votes else [Column("Probability of the model"), Column("All its probabilities", "names")]),
+            *([] if by_votes else [Column("Probability of the model"), Column("All its probabilities", "wide")]),
         ],
         rows,
         order="" if left else "doubtful ones first",
