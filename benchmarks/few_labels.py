@@ -1,11 +1,13 @@
 """Few labels an item: the ordinary learned prior of DawidSkene, the choice of a cautious one, and maximum likelihood.
 
     python -m benchmarks.few_labels                    recorded sets, thinned and whole, and simulated crowds
-    python -m benchmarks.few_labels simulated          one of the two
+    python -m benchmarks.few_labels simulated          one of the parts
+    python -m benchmarks.few_labels single             recorded sets, most of whose items keep one label
 
 Errors, means of odd draws: the rule was chosen on even ones, on seeds 100 to 103 of `benchmarks.tags`, and of the
-recorded sets on bluebird, dog, rte, cf_amt, zencrowd_in and sentiment; sp_amt, adult and fact_eval were not used. In
-simulated crowds annotators have habits of their own, and very unequal numbers of labels.
+recorded sets on bluebird, dog, rte, cf_amt, zencrowd_in and sentiment; sp_amt, adult and fact_eval were not used, nor
+sentiment with single labels. In simulated crowds annotators have habits of their own, and very unequal numbers of
+labels. With single labels, the last column has the largest difference of a draw from the vote.
 """
 
 import sys
@@ -25,6 +27,7 @@ from consilience.errors import AnnotationWarning
 DRAWS = (1, 3, 5, 7, 9)
 OF_RECORDED = (1, 3)
 EACH = (2, 3, 0)  # labels an item; 0 for all
+SINGLE = (1.02, 1.05, 1.1, 1.2, 1.3, 1.45)  # means; every item has one or two
 N_ITEMS, N_ANNOTATORS = 600, 60
 
 
@@ -87,14 +90,14 @@ def habitual(seed: int, kind: str = "3 classes", each: int = 3) -> Crowd:
     return Crowd(Labels.from_frame(table, items=pd.RangeIndex(N_ITEMS), classes=list(range(n_classes))), truth)
 
 
-def thinned(name: str, each: int, draw: int) -> Crowd:
-    """Return a recorded set with so many random labels of each item, or all."""
+def thinned(name: str, each: float, draw: int) -> Crowd:
+    """Return a recorded set with so many random labels of each item, in the mean if that is no whole number, or all."""
     whole = recorded(name)
     if not each:
         return whole
-    return Crowd(
-        of_rows(whole.labels, some_of_each(whole.labels, each, np.random.default_rng([draw, each]))), whole.truth
-    )
+    labels, rng = whole.labels, np.random.default_rng([draw, int(each) if each % 1 == 0 else round(100 * each)])
+    number: Any = int(each) if each % 1 == 0 else (int(each) + (rng.random(len(labels)) < each % 1))[labels.item]
+    return Crowd(of_rows(labels, some_of_each(labels, number, rng)), whole.truth)
 
 
 def crowds(part: str) -> Iterator[tuple[str, list[Crowd]]]:
@@ -105,8 +108,8 @@ def crowds(part: str) -> Iterator[tuple[str, list[Crowd]]]:
                 yield f"{kind}, {each} labels an item", [habitual(draw, kind, each) for draw in DRAWS]
         return
     for name in RECORDED:
-        for each in EACH:
-            draws = OF_RECORDED[: None if each else 1]
+        for each in SINGLE if part == "single" else EACH:
+            draws = DRAWS if part == "single" else OF_RECORDED[: None if each else 1]
             yield f"{name}, {each or 'all'} labels", [thinned(name, each, draw) for draw in draws]
 
 
@@ -120,11 +123,14 @@ def main(parts: list[str]) -> None:
     """Print a table of each part."""
     warnings.simplefilter("ignore", AnnotationWarning)
     for part in parts or ["recorded", "simulated"]:
-        print(f"{part:32s}" + "".join(f"{name:>17s}" for name in METHODS) + f"{'cautious':>10s}{'- better':>10s}")
+        last = "- vote" if part == "single" else "- better"
+        print(f"{part:32s}" + "".join(f"{name:>17s}" for name in METHODS) + f"{'cautious':>10s}{last:>10s}")
         rows = []
         for name, some in crowds(part):
-            found = np.mean([errors(crowd) for crowd in some], axis=0)
-            rows.append([*found, found[3] - min(found[1:3])])
+            of_draws = np.array([errors(crowd) for crowd in some])
+            found = of_draws.mean(axis=0)
+            beyond = (of_draws[:, 3] - of_draws[:, 0]).max() if part == "single" else found[3] - min(found[1:3])
+            rows.append([*found, beyond])
             print(f"{name:32s}" + line(rows[-1]), flush=True)
         if part == "simulated":
             print(f"{'mean':32s}" + line(np.mean(rows, axis=0)))
@@ -132,7 +138,7 @@ def main(parts: list[str]) -> None:
 
 
 def line(row: Any) -> str:
-    """Format errors, the share of draws with the cautious prior, and the difference from the better of the two."""
+    """Format errors, the share of draws with the cautious prior, and the difference from what they are held to."""
     return "".join(f"{error:17.3f}" for error in row[:4]) + f"{row[4]:10.1f}{row[5]:+10.3f}"
 
 

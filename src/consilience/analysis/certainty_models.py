@@ -20,7 +20,7 @@ from consilience.consensus.groupings.weighted_co_occurrence import Partitioning
 from consilience.consensus.groupings.weighted_kcc import WeightedUtility
 from consilience.consensus.groupings.weighted_mixture import WeightedMixtureSearch
 from consilience.consensus.labels.annotator_models import NO_PULL
-from consilience.consensus.labels.choice_of_prior import PULL, cautious_sizes
+from consilience.consensus.labels.choice_of_prior import prior_of_labels
 from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.copies import merge_groups, one_label_of_each
 from consilience.consensus.labels.dawid_skene import imagined_sizes
@@ -192,8 +192,8 @@ def _dawid_skene(fitted: Fitted) -> Reweighted:
         own = np.maximum(pd.Series(estimator.subtypes_, estimator.items_).reindex(labels.items).to_numpy(), 0)
         q = (q[:, :, None] * np.eye(n_subtypes)[own][:, None, :]).reshape(len(q), -1)
     is_cautious = bool(vars(estimator).get("is_cautious_"))  # files of earlier versions do not say
-    prior_sizes, pull = (cautious_sizes, PULL) if is_cautious else (imagined_sizes, NO_PULL)
-    sizes = prior_sizes(one_label_of_each(labels, fitted.group)) if learned else 0.0
+    once = one_label_of_each(labels, fitted.group)
+    sizes, pull = prior_of_labels(once, fitted.known, is_cautious=is_cautious) if learned else (0.0, NO_PULL)
     one_coin = estimator.confusion == "one-coin"
     return WeightedDawidSkene.of(encoded, q, sizes, pull=pull, one_coin=one_coin, learned=learned)
 

@@ -161,9 +161,12 @@ def test_misspelled_groups_are_noted(read):
 def test_changed_annotations_are_counted(read):
     said = read(lines("task,worker,label", "a,u,1", "a,u,2", "b,u,1", "a,v,1"))
     assert "1 time an annotator gave the same item another label; both are kept" in said.reading.notes
-    pairs = read(lines("ltable_id,rtable_id,reviewer,is_match", "a,x,u,Y", "x,a,u,N", "a,x,v,Y", "b,x,v,N"))
+    judged = ["a,x,u,Y", "x,a,u,N", "a,x,v,Y", "b,x,v,N", "x,b,v,N", "b,x,v,N"]
+    pairs = read(lines("ltable_id,rtable_id,reviewer,is_match", *judged))
     assert isinstance(pairs, Pairs)
-    assert "1 time an annotator gave the same pair another judgement; both are kept" in pairs.reading.notes
+    assert "3 times an annotator judged a pair again, and 1 pair differently; every judgement counts" in pairs.reading.notes
+    again = read(lines("ltable_id,rtable_id,reviewer,is_match", "a,x,u,Y", "x,a,u,Y", "b,x,u,N"))
+    assert "1 time an annotator judged a pair again, and 0 pairs differently; every judgement counts" in again.reading.notes
 
 
 def test_grades_of_difference_are_not_read_as_similarity(read):

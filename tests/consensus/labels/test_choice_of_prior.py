@@ -5,22 +5,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.few_labels import habitual
+from benchmarks.few_labels import Ordinary, habitual
+from benchmarks.people.label_crowds import of_rows
 from consilience import Labels
 from consilience.analysis.certainty import certainty
-from consilience.consensus import DawidSkene
+from consilience.consensus import DawidSkene, MajorityVote
 from consilience.consensus.labels import choice_of_prior
 from consilience.consensus.labels.annotator_models import NO_PULL, Hierarchical
 from consilience.consensus.labels.choice_of_prior import (
     ENOUGH,
     FEWEST,
+    FEWEST_OF_CLASS,
     MANY,
     PULL,
+    PULL_OF_ONE,
+    WORTH_OF_KNOWN,
     JudgedLabels,
     can_tell,
     cautious_sizes,
     correlate_with_others,
     has_collapsed,
+    have_mostly_one,
 )
 from consilience.consensus.labels.dawid_skene import imagined_sizes
 from consilience.consensus.labels.weighted_labels import WeightedDawidSkene
@@ -118,7 +123,48 @@ def test_few_labels_an_item_are_asked_if_they_are_many(n_items, each, expected):
 
 def test_cautious_sizes_are_shares_of_the_labels():
     labels = Labels.from_matrix([["a", "b"], ["a", "a"], ["b", None]])
-    np.testing.assert_allclose(cautious_sizes(labels), 2 * np.array([3, 2]) / 5)
+    np.testing.assert_allclose(cautious_sizes(labels), 3 * np.array([3, 2]) / 5)
+
+
+def mostly_one(crowd, n_several):
+    """The labels of a crowd, of which the first items keep two, and the others one."""
+    labels = crowd.labels
+    place = np.arange(labels.n_rows) - labels.indptr[labels.item]
+    return of_rows(labels, np.flatnonzero(place < np.where(labels.item < n_several, 2, 1)))
+
+
+@pytest.mark.parametrize(
+    ("seed", "kind", "before"),
+    [
+        (0, "3 classes", 0.09),
+        pytest.param(0, "2 classes", 0.07, marks=pytest.mark.slow),
+        pytest.param(4, "5 classes", 0.09, marks=pytest.mark.slow),
+    ],
+)
+def test_single_labels_do_not_gather_the_items_in_one_class(seed, kind, before):
+    """Sixty of 600 items have a second label: under the ordinary prior, errors are above the vote's by `before`."""
+    crowd = habitual(seed, kind, 2)
+    labels = mostly_one(crowd, 60)
+    model, of_vote = DawidSkene(calibrate=False).fit(labels), error(MajorityVote().fit(labels), crowd)
+    assert model.is_cautious_
+    assert error(model, crowd) < of_vote + 0.01
+    assert error(Ordinary(calibrate=False).fit(labels), crowd) > of_vote + before
+    assert model.notes_ == [
+        "Only 60 of 600 items have several labels, too few to tell how annotators err: most classes are those of the "
+        "votes. Collect a second label of more items, or give gold."
+    ]
+
+
+def test_what_tells_is_counted_for_each_class():
+    labels, half = mostly_one(habitual(0), 149), mostly_one(habitual(0), 300)  # 2 · 149 labels of three classes
+    known = np.full(len(labels), -1)
+    assert have_mostly_one(labels, None)
+    assert have_mostly_one(labels, known)
+    known[-1] = 0
+    assert 2 * 149 + WORTH_OF_KNOWN > 3 * FEWEST_OF_CLASS
+    assert not have_mostly_one(labels, known)
+    assert not have_mostly_one(half, None)
+    assert not have_mostly_one(ordinary_crowd(), None)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -145,7 +191,11 @@ def test_the_prior_keeps_the_concentration_from_growing_without_limit():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("crowd", "pull", "sizes_of"),
-    [(lambda: habitual(12).labels, PULL, cautious_sizes), (ordinary_crowd, NO_PULL, imagined_sizes)],
+    [
+        (lambda: habitual(12).labels, PULL, cautious_sizes),
+        (lambda: mostly_one(habitual(0), 60), PULL_OF_ONE, cautious_sizes),
+        (ordinary_crowd, NO_PULL, imagined_sizes),
+    ],
 )
 def test_certainty_draws_under_the_same_prior(crowd, pull, sizes_of, monkeypatch):
     labels, read = crowd(), []

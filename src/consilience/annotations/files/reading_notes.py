@@ -23,7 +23,7 @@ OFFERED = {  # columns of a sort that may be read instead of others
 
 
 def note_repeated(found: Statements) -> list[str]:
-    """Count the items that an annotator labelled, or the pairs that were judged, several times and differently."""
+    """Count the items that an annotator labelled differently, and the judgements of pairs judged before, alike or not."""
     if found.kind == "groupings":
         return []
     keys = ["item_a", "item_b"] if found.kind == "pairs" else ["item"]
@@ -38,11 +38,11 @@ def note_repeated(found: Statements) -> list[str]:
         return []
     *of, value = sort_rows(columns, sizes)
     again = np.logical_and.reduce([column[1:] == column[:-1] for column in of])
-    several = (again & (value[1:] != value[:-1])).sum()
-    what, value_of = ("pair", "judgement") if found.kind == "pairs" else ("item", "label")
-    if not several:
-        return []
-    return [f"{quantify(int(several), 'time')} an annotator gave the same {what} another {value_of}; both are kept"]
+    differ = int((again & (value[1:] != value[:-1])).sum())
+    if found.kind == "pairs":
+        judged = f"{quantify(int(again.sum()), 'time')} an annotator judged a pair again"
+        return [f"{judged}, and {quantify(differ, 'pair')} differently; every judgement counts"]
+    return [f"{quantify(differ, 'time')} an annotator gave the same item another label; both are kept"] if differ else []
 
 
 def note_twins(found: Statements) -> str | None:

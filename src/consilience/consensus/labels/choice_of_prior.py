@@ -7,7 +7,7 @@ which take annotators to be right equally often in all classes, start it off. Th
 resists:
 
     s_k ~ Gamma(1 + g, h)                    g = 10, h = 2: about five labels
-    π   ~ Dirichlet(1 + N share of each label)      N items with two labels or more
+    π   ~ Dirichlet(1 + N share of each label)      N items with labels
 
 It is worse where no class needs protection and one is rare, so the labels decide. Each label is compared with the class
 that the other labels of its item give, by annotators whose matrices were learned from the other items:
@@ -24,10 +24,17 @@ its: 1 of few labels, which falls to `ENOUGH` of `MANY`.
 Decided here
 ------------
 Only crowds with at most `MOST_EACH` labels an item are asked: with more, no collapse was seen. Of fewer than `FEWEST`
-labels, R is mostly chance. `ENOUGH` is well below 1, since R also grows with errors that annotators share: of links of
-entities, R of the cautious prior is up to .06 above that of the ordinary one, which has fewer errors. What these add
-does not depend on the number of labels; but the fewer there are, the more a prior changes, so that small differences of
-R tell.
+labels, R is mostly chance.
+
+Where most items have a single label, and fewer than `FEWEST_OF_CLASS` labels for each class are of items with several,
+collapse is the rule: one class, or two that become one, explain single labels as well as the true classes do. So the
+cautious prior is taken unasked, with g and h of `PULL_OF_ONE`: rows follow the annotator's accuracy, as nothing tells
+them apart, and most classes are those of the votes. A label of an item whose class is known tells as much as
+`WORTH_OF_KNOWN`.
+
+`ENOUGH` is well below 1, since R also grows with errors that annotators share: of links of entities, R of the cautious
+prior is up to .06 above that of the ordinary one, which has fewer errors. What these add does not depend on the number
+of labels; but the fewer there are, the more a prior changes, so that small differences of R tell.
 """
 
 from __future__ import annotations
@@ -40,13 +47,17 @@ from scipy.sparse import csr_array
 from scipy.special import softmax
 
 from consilience.annotations import Labels
-from consilience.consensus.labels.annotator_models import AnnotatorModel
+from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel
+from consilience.consensus.labels.dawid_skene import imagined_sizes
 from consilience.inference.product_distributions import Responsibilities, Weights
 
 PULL = (10.0, 2.0)  # g, h
+PULL_OF_ONE = (1e6, 2.0)  # where most items have one label; with 1e4 or PULL, errors were up to .09 above the votes'
 ENOUGH, MANY = 0.9, 5000  # of R; labels
 MOST_EACH = 10.0
 FEWEST = 200  # labels
+FEWEST_OF_CLASS = 100  # labels for each class, where most items have one
+WORTH_OF_KNOWN = 10  # labels, of a label of an item with a known class
 CHUNK_CELLS = 1 << 20  # labels × classes at a time
 FLAT = 1e-9  # variance: below it, b is the same everywhere but for rounding
 LEAST = 1e-6  # R above zero: below it, rounding would decide
@@ -54,8 +65,37 @@ LEAST = 1e-6  # R above zero: below it, rounding would decide
 
 def cautious_sizes(labels: Labels) -> Float[np.ndarray, " classes"]:
     """Return the imagined items of each class under the cautious prior."""
-    n_several = np.count_nonzero(np.diff(labels.indptr) > 1)
-    return n_several * np.bincount(labels.label, minlength=labels.n_classes) / max(labels.n_rows, 1)
+    n_labelled = np.count_nonzero(np.diff(labels.indptr))
+    return n_labelled * np.bincount(labels.label, minlength=labels.n_classes) / max(labels.n_rows, 1)
+
+
+def prior_of_labels(
+    labels: Labels, known: Int[np.ndarray, " items"] | None, *, is_cautious: bool
+) -> tuple[Float[np.ndarray, " classes"], tuple[float, float]]:
+    """Return the imagined items of each class, and g, h: none, under the ordinary prior."""
+    if not is_cautious:
+        return imagined_sizes(labels), NO_PULL
+    return cautious_sizes(labels), PULL_OF_ONE if have_mostly_one(labels, known) else PULL
+
+
+def have_mostly_one(labels: Labels, known: Int[np.ndarray, " items"] | None) -> bool:
+    """Whether most items with labels have one, and those with several, or a known class, are too few to tell."""
+    n_labels = np.diff(labels.indptr)
+    n_of_known = 0 if known is None else int(n_labels[known >= 0].sum())
+    is_most, least = 2 * np.count_nonzero(n_labels > 1) < np.count_nonzero(n_labels), FEWEST_OF_CLASS * labels.n_classes
+    return bool(is_most and count_judged(labels) + WORTH_OF_KNOWN * n_of_known < least)
+
+
+def note_on_few(labels: Labels, known: Int[np.ndarray, " items"] | None) -> list[str]:
+    """Say that few items have several labels, if these are too few to tell."""
+    n_labels = np.diff(labels.indptr)
+    n_several, n_labelled = np.count_nonzero(n_labels > 1), np.count_nonzero(n_labels)
+    if not n_several or not have_mostly_one(labels, known):
+        return []
+    return [
+        f"Only {n_several:,} of {n_labelled:,} items have several labels, too few to tell how annotators err: most "
+        "classes are those of the votes. Collect a second label of more items, or give gold."
+    ]
 
 
 def can_tell(labels: Labels) -> bool:

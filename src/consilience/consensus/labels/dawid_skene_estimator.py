@@ -47,12 +47,13 @@ from consilience.consensus.labels.calibration import (
     no_calibration,
 )
 from consilience.consensus.labels.choice_of_prior import (
-    PULL,
     can_tell,
-    cautious_sizes,
     correlate_with_others,
     count_judged,
     has_collapsed,
+    have_mostly_one,
+    note_on_few,
+    prior_of_labels,
 )
 from consilience.consensus.labels.constant_annotators import (
     CountsOfAll,
@@ -72,7 +73,6 @@ from consilience.consensus.labels.dawid_skene import (
     DawidSkeneState,
     columns_of,
     first_guess,
-    imagined_sizes,
     labels_of,
     run,
 )
@@ -179,8 +179,9 @@ class DawidSkene(LabelAggregator):
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     is_cautious_ : bool
-        Whether the cautious prior was taken. Only crowds with at most ten labels an item are asked, and those with a
-        history or ``confusion="one-coin"``, or over partitions, are not.
+        Whether the cautious prior was taken: because of what labels show, or because most items have one label, and
+        few several. Only crowds with at most ten labels an item are asked, and those with a history or
+        ``confusion="one-coin"``, or over partitions, are not.
     temperature_ : float
         By which the evidence of the labels is divided, at least 1; 1 if annotators err independently.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -213,7 +214,8 @@ class DawidSkene(LabelAggregator):
     n_clusters_ : int
         Number of classes.
     notes_ : list of str
-        Which gold items the labels contradict more than chance explains; empty unless some do.
+        Which gold items the labels contradict more than chance explains, and whether too few items have several labels
+        to tell how annotators err; empty unless that is so.
     lower_bound_ : float
         Bound on ln p(labels), nats.
     lower_bounds_ : ndarray, shape (n_iter_,)
@@ -416,11 +418,11 @@ class DawidSkene(LabelAggregator):
         keep_trace(self, fit.trace)
         once = one_label_of_each(heard, copies.group)
         found = self._calibration(once, first, known)
-        notes: list[str] = []
+        notes = note_on_few(once, known) if self.is_cautious_ else []
         if known is not None and self.calibrate:
             state = fit.trace.state
             gold = GoldItems.of(once, state.model, state.log_weights, fit.responsibilities(), known)
-            notes = note_contradictions(gold, found.temperature, labels.items)
+            notes += note_contradictions(gold, found.temperature, labels.items)
             found = calibrate_by_gold(found, gold) if found.has_floors else found
         self._read_off(labels, heard, fit, found, annotators, known)
         self.notes_ = notes
@@ -461,14 +463,15 @@ class DawidSkene(LabelAggregator):
         """
         if self.prior is None or self.confusion != "full" or labels.n_classes == 1 or np.any(history):
             return False, None
-        if not can_tell(one_label_of_each(labels, copies)):
-            return False, None
+        once = one_label_of_each(labels, copies)
+        if have_mostly_one(once, known) or not can_tell(once):
+            return have_mostly_one(once, known), None
         free = np.full(len(labels), True) if known is None else known < 0
         is_sample = labels.n_rows > MOST_LABELS
         if is_sample:
             items = sampled_items(labels, free & (np.diff(labels.indptr) > 1))
             labels, free, known = labels[items], free[items], None
-        once = one_label_of_each(labels, copies)
+            once = one_label_of_each(labels, copies)
 
         def correlation(fit: SubtypeFit) -> float:
             model, log_weights = fit.trace.state.model, fit.trace.state.log_weights
@@ -498,9 +501,8 @@ class DawidSkene(LabelAggregator):
         n_classes, learned = labels.n_classes, self.prior is not None
         counting = self.counting_of_sparse() if self._is_sparse(labels, n_annotators, history) else "all"
         weight = shared_weights(labels.item, copies[labels.annotator])
-        prior_sizes = cautious_sizes if is_cautious else imagined_sizes
-        sizes = prior_sizes(one_label_of_each(labels, copies)) if learned else 0.0
-        pull = PULL if is_cautious else NO_PULL
+        once = one_label_of_each(labels, copies)
+        sizes, pull = prior_of_labels(once, known, is_cautious=is_cautious) if learned else (0.0, NO_PULL)
 
         def evidence_for(n_subtypes: int) -> DawidSkeneEvidence:
             onehot = encode_labels(
