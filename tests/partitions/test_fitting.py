@@ -116,6 +116,16 @@ def test_labels_of_a_second_occasion_and_items_without_labels_count_as_in_memory
     assert pd.isna(here.labels_).sum() == 6
 
 
+def test_the_cautious_prior_of_single_labels_is_that_in_memory():
+    frame = made.crowd()
+    number = frame.groupby("item").cumcount()
+    few = frame[number < 1 + (frame.groupby("item").ngroup() < 20)]
+    here, there = assert_same_fit({"subtypes": 1, "copies": None}, made.cut(few, 3))
+    assert here.is_cautious_
+    assert there.is_cautious_
+    assert here.notes_ == there.notes_ != []
+
+
 def test_an_annotator_in_one_partition_only_is_fitted_and_stays_in_order():
     first, second = made.cut(made.crowd(), 2)
     late = second[:30].assign(annotator="a late one", label=lambda frame: frame["label"])

@@ -25,9 +25,10 @@ from consilience.consensus.labels.choice_of_prior import (
     cautious_sizes,
     correlate_with_others,
     has_collapsed,
-    have_mostly_one,
+    tell_little,
 )
-from consilience.consensus.labels.dawid_skene import imagined_sizes
+from consilience.consensus.labels.dawid_skene import imagined_by_pairs
+from consilience.consensus.labels.pairs_of_labels import PairSums
 from consilience.consensus.labels.weighted_labels import WeightedDawidSkene
 from consilience.simulation import simulate_labels
 from tests.consensus.labels.test_annotator_models import random_counts
@@ -118,12 +119,12 @@ def test_small_differences_tell_of_few_labels_only(n_labels, share):
     ("n_items", "each", "expected"), [(FEWEST // 2, 2, True), (FEWEST // 2 - 1, 2, False), (50, 12, False)]
 )
 def test_few_labels_an_item_are_asked_if_they_are_many(n_items, each, expected):
-    assert can_tell(Labels.from_matrix(np.arange(n_items * each).reshape(n_items, each) % 3)) == expected
+    assert can_tell(PairSums.of(Labels.from_matrix(np.arange(n_items * each).reshape(n_items, each) % 3))) == expected
 
 
 def test_cautious_sizes_are_shares_of_the_labels():
     labels = Labels.from_matrix([["a", "b"], ["a", "a"], ["b", None]])
-    np.testing.assert_allclose(cautious_sizes(labels), 3 * np.array([3, 2]) / 5)
+    np.testing.assert_allclose(cautious_sizes(PairSums.of(labels)), 3 * np.array([3, 2]) / 5)
 
 
 def mostly_one(crowd, n_several):
@@ -158,13 +159,14 @@ def test_single_labels_do_not_gather_the_items_in_one_class(seed, kind, before):
 def test_what_tells_is_counted_for_each_class():
     labels, half = mostly_one(habitual(0), 149), mostly_one(habitual(0), 300)  # 2 · 149 labels of three classes
     known = np.full(len(labels), -1)
-    assert have_mostly_one(labels, None)
-    assert have_mostly_one(labels, known)
+    assert PairSums.of(labels).n_compared == 2 * 149
+    assert tell_little(PairSums.of(labels))
+    assert tell_little(PairSums.of(labels, known))
     known[-1] = 0
     assert 2 * 149 + WORTH_OF_KNOWN > 3 * FEWEST_OF_CLASS
-    assert not have_mostly_one(labels, known)
-    assert not have_mostly_one(half, None)
-    assert not have_mostly_one(ordinary_crowd(), None)
+    assert not tell_little(PairSums.of(labels, known))
+    assert not tell_little(PairSums.of(half))
+    assert not tell_little(PairSums.of(ordinary_crowd()))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -194,7 +196,7 @@ def test_the_prior_keeps_the_concentration_from_growing_without_limit():
     [
         (lambda: habitual(12).labels, PULL, cautious_sizes),
         (lambda: mostly_one(habitual(0), 60), PULL_OF_ONE, cautious_sizes),
-        (ordinary_crowd, NO_PULL, imagined_sizes),
+        (ordinary_crowd, NO_PULL, imagined_by_pairs),
     ],
 )
 def test_certainty_draws_under_the_same_prior(crowd, pull, sizes_of, monkeypatch):
@@ -209,4 +211,4 @@ def test_certainty_draws_under_the_same_prior(crowd, pull, sizes_of, monkeypatch
     monkeypatch.setattr(WeightedDawidSkene, "of", spy)
     certainty(model, labels, n_draws=2, random_state=0)
     assert read[0][1] == pull
-    np.testing.assert_allclose(read[0][0], sizes_of(labels))
+    np.testing.assert_allclose(read[0][0], sizes_of(PairSums.of(labels)))

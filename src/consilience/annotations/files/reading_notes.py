@@ -23,7 +23,7 @@ OFFERED = {  # columns of a sort that may be read instead of others
 
 
 def note_repeated(found: Statements) -> list[str]:
-    """Count the items that an annotator labelled differently, and the judgements of pairs judged before, alike or not."""
+    """Count items that an annotator labelled differently, and pairs that one judged again, alike or not."""
     if found.kind == "groupings":
         return []
     keys = ["item_a", "item_b"] if found.kind == "pairs" else ["item"]
@@ -42,7 +42,9 @@ def note_repeated(found: Statements) -> list[str]:
     if found.kind == "pairs":
         judged = f"{quantify(int(again.sum()), 'time')} an annotator judged a pair again"
         return [f"{judged}, and {quantify(differ, 'pair')} differently; every judgement counts"]
-    return [f"{quantify(differ, 'time')} an annotator gave the same item another label; both are kept"] if differ else []
+    return (
+        [f"{quantify(differ, 'time')} an annotator gave the same item another label; both are kept"] if differ else []
+    )
 
 
 def note_twins(found: Statements) -> str | None:

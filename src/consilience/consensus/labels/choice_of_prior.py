@@ -48,7 +48,8 @@ from scipy.special import softmax
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel
-from consilience.consensus.labels.dawid_skene import imagined_sizes
+from consilience.consensus.labels.dawid_skene import imagined_by_pairs
+from consilience.consensus.labels.pairs_of_labels import PairSums
 from consilience.inference.product_distributions import Responsibilities, Weights
 
 PULL = (10.0, 2.0)  # g, h
@@ -63,51 +64,37 @@ FLAT = 1e-9  # variance: below it, b is the same everywhere but for rounding
 LEAST = 1e-6  # R above zero: below it, rounding would decide
 
 
-def cautious_sizes(labels: Labels) -> Float[np.ndarray, " classes"]:
+def cautious_sizes(sums: PairSums) -> Float[np.ndarray, " classes"]:
     """Return the imagined items of each class under the cautious prior."""
-    n_labelled = np.count_nonzero(np.diff(labels.indptr))
-    return n_labelled * np.bincount(labels.label, minlength=labels.n_classes) / max(labels.n_rows, 1)
+    return sums.n_labelled * sums.of_class / max(sums.of_class.sum(), 1)
 
 
-def prior_of_labels(
-    labels: Labels, known: Int[np.ndarray, " items"] | None, *, is_cautious: bool
-) -> tuple[Float[np.ndarray, " classes"], tuple[float, float]]:
+def prior_of_classes(sums: PairSums, *, is_cautious: bool) -> tuple[Float[np.ndarray, " classes"], tuple[float, float]]:
     """Return the imagined items of each class, and g, h: none, under the ordinary prior."""
     if not is_cautious:
-        return imagined_sizes(labels), NO_PULL
-    return cautious_sizes(labels), PULL_OF_ONE if have_mostly_one(labels, known) else PULL
+        return imagined_by_pairs(sums), NO_PULL
+    return cautious_sizes(sums), PULL_OF_ONE if tell_little(sums) else PULL
 
 
-def have_mostly_one(labels: Labels, known: Int[np.ndarray, " items"] | None) -> bool:
+def tell_little(sums: PairSums) -> bool:
     """Whether most items with labels have one, and those with several, or a known class, are too few to tell."""
-    n_labels = np.diff(labels.indptr)
-    n_of_known = 0 if known is None else int(n_labels[known >= 0].sum())
-    is_most, least = 2 * np.count_nonzero(n_labels > 1) < np.count_nonzero(n_labels), FEWEST_OF_CLASS * labels.n_classes
-    return bool(is_most and count_judged(labels) + WORTH_OF_KNOWN * n_of_known < least)
+    enough = FEWEST_OF_CLASS * len(sums.of_class)
+    return 2 * sums.n_several < sums.n_labelled and sums.n_compared + WORTH_OF_KNOWN * sums.n_of_known < enough
 
 
-def note_on_few(labels: Labels, known: Int[np.ndarray, " items"] | None) -> list[str]:
-    """Say that few items have several labels, if these are too few to tell."""
-    n_labels = np.diff(labels.indptr)
-    n_several, n_labelled = np.count_nonzero(n_labels > 1), np.count_nonzero(n_labels)
-    if not n_several or not have_mostly_one(labels, known):
+def note_on_few(sums: PairSums) -> list[str]:
+    """Say that some items have several labels, but too few to tell."""
+    if not sums.n_several or not tell_little(sums):
         return []
     return [
-        f"Only {n_several:,} of {n_labelled:,} items have several labels, too few to tell how annotators err: most "
-        "classes are those of the votes. Collect a second label of more items, or give gold."
+        f"Only {sums.n_several:,} of {sums.n_labelled:,} items have several labels, too few to tell how annotators "
+        "err: most classes are those of the votes. Collect a second label of more items, or give gold."
     ]
 
 
-def can_tell(labels: Labels) -> bool:
+def can_tell(sums: PairSums) -> bool:
     """Whether enough items have several labels, and these are few."""
-    n_judged = count_judged(labels)
-    return bool(FEWEST <= n_judged <= MOST_EACH * np.count_nonzero(np.diff(labels.indptr) > 1))
-
-
-def count_judged(labels: Labels) -> int:
-    """Return the number of labels of items with several."""
-    n_labels = np.diff(labels.indptr)
-    return int(n_labels[n_labels > 1].sum())
+    return FEWEST <= sums.n_compared <= MOST_EACH * sums.n_several
 
 
 def has_collapsed(ordinary: float, cautious: float, n_labels: int) -> bool:

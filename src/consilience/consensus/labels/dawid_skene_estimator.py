@@ -49,11 +49,10 @@ from consilience.consensus.labels.calibration import (
 from consilience.consensus.labels.choice_of_prior import (
     can_tell,
     correlate_with_others,
-    count_judged,
     has_collapsed,
-    have_mostly_one,
     note_on_few,
-    prior_of_labels,
+    prior_of_classes,
+    tell_little,
 )
 from consilience.consensus.labels.constant_annotators import (
     CountsOfAll,
@@ -418,7 +417,8 @@ class DawidSkene(LabelAggregator):
         keep_trace(self, fit.trace)
         once = one_label_of_each(heard, copies.group)
         found = self._calibration(once, first, known)
-        notes = note_on_few(once, known) if self.is_cautious_ else []
+        sums = PairSums.of(once, known)
+        notes = note_on_few(sums) if self.is_cautious_ else []
         if known is not None and self.calibrate:
             state = fit.trace.state
             gold = GoldItems.of(once, state.model, state.log_weights, fit.responsibilities(), known)
@@ -434,7 +434,7 @@ class DawidSkene(LabelAggregator):
                 np.isin(np.arange(len(constant)), heard.annotator), copies.group[: len(constant)]
             )
             has_gold = known is not None and bool((known >= 0).any())
-            warn_of_shared_errors(type(self).__name__, n_independent, has_gold, PairSums.of(once))
+            warn_of_shared_errors(type(self).__name__, n_independent, has_gold, sums)
         return self
 
     def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: GroupOfThose) -> int | None:
@@ -464,8 +464,9 @@ class DawidSkene(LabelAggregator):
         if self.prior is None or self.confusion != "full" or labels.n_classes == 1 or np.any(history):
             return False, None
         once = one_label_of_each(labels, copies)
-        if have_mostly_one(once, known) or not can_tell(once):
-            return have_mostly_one(once, known), None
+        sums = PairSums.of(once, known)
+        if tell_little(sums) or not can_tell(sums):
+            return tell_little(sums), None
         free = np.full(len(labels), True) if known is None else known < 0
         is_sample = labels.n_rows > MOST_LABELS
         if is_sample:
@@ -482,7 +483,7 @@ class DawidSkene(LabelAggregator):
             for is_cautious in (False, True)
         ]
         ordinary, cautious = map(correlation, fits)
-        collapsed = has_collapsed(ordinary, cautious, count_judged(once))
+        collapsed = has_collapsed(ordinary, cautious, PairSums.of(once).n_compared)
         return collapsed, None if is_sample else fits[collapsed]
 
     def _fits(
@@ -501,8 +502,8 @@ class DawidSkene(LabelAggregator):
         n_classes, learned = labels.n_classes, self.prior is not None
         counting = self.counting_of_sparse() if self._is_sparse(labels, n_annotators, history) else "all"
         weight = shared_weights(labels.item, copies[labels.annotator])
-        once = one_label_of_each(labels, copies)
-        sizes, pull = prior_of_labels(once, known, is_cautious=is_cautious) if learned else (0.0, NO_PULL)
+        sums = PairSums.of(one_label_of_each(labels, copies), known)
+        sizes, pull = prior_of_classes(sums, is_cautious=is_cautious) if learned else (0.0, NO_PULL)
 
         def evidence_for(n_subtypes: int) -> DawidSkeneEvidence:
             onehot = encode_labels(

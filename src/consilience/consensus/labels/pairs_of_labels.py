@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Labels
@@ -44,15 +44,35 @@ TOLERANCE = 1e-8  # change of π and a in a sweep
 
 @dataclass(frozen=True)
 class PairSums(Additive):
-    """Pairs of labels of an item, and the number of items with several labels."""
+    """Pairs of labels of an item, and the numbers that say how much these tell.
+
+    n_several, n_labelled : items with several labels, and with any.
+    of_class : labels of each class.
+    n_of_known : labels of items whose class is known.
+    """
 
     pairs: Float[np.ndarray, "labels labels"]
     n_several: int
+    n_labelled: int
+    of_class: Float[np.ndarray, " labels"]
+    n_of_known: int = 0
 
     @classmethod
-    def of(cls, labels: Labels) -> PairSums:
-        """Count pairs of labels."""
-        return cls(pair_counts(labels), int((np.diff(labels.indptr) > 1).sum()))
+    def of(cls, labels: Labels, known: Int[np.ndarray, " items"] | None = None) -> PairSums:
+        """Count pairs of labels; `known` are classes of items, -1 for others."""
+        n_labels = np.diff(labels.indptr)
+        return cls(
+            pair_counts(labels),
+            int((n_labels > 1).sum()),
+            int((n_labels > 0).sum()),
+            np.bincount(labels.label, minlength=labels.n_classes).astype(float),
+            0 if known is None else int(n_labels[known >= 0].sum()),
+        )
+
+    @property
+    def n_compared(self) -> int:
+        """Number of labels of items with several."""
+        return round(2 * self.pairs.sum())
 
 
 def pair_counts(labels: Labels) -> Float[np.ndarray, "labels labels"]:

@@ -38,7 +38,7 @@ def agreement_of_pairs(sums: PairSums) -> tuple[float, float]:
 
     Examples
     --------
-    >>> agreement_of_pairs(PairSums(np.array([[4.0, 1.0], [1.0, 4.0]]), 10))
+    >>> agreement_of_pairs(PairSums(np.array([[4.0, 1.0], [1.0, 4.0]]), 10, 10, np.array([10.0, 10.0])))
     (0.6, 2.0)
     """
     total = float(sums.pairs.sum())

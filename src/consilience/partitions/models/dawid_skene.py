@@ -18,7 +18,8 @@ rounding. Beyond, evenly spaced items are taken, here in the order of the partit
 test of copies takes its standard errors from tenths of the items, which differ for the same reason, and so do its p
 values.
 
-The prior is the ordinary one: whether the cautious one is better, see `choice_of_prior`, is not asked.
+Whether the cautious prior is better, see `choice_of_prior`, is not asked: it is taken only where most items have one
+label and few several.
 
 Subtypes are found by an eigenvector over all items, which is no sum of a fixed size. So they are not found here, and
 ``subtypes=1`` has to be said.
@@ -31,9 +32,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
+from consilience.consensus.labels.annotator_models import NO_PULL
 from consilience.consensus.labels.calibration import Calibration, no_calibration
+from consilience.consensus.labels.choice_of_prior import note_on_few, prior_of_classes, tell_little
 from consilience.consensus.labels.constant_annotators import constant_among, warn_of_constant
-from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, columns_of, imagined_by_pairs
+from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, columns_of
 from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
 from consilience.consensus.labels.samples import join_labels, most_labels, sampled_places
 from consilience.consensus.labels.shared_errors import count_independent, warn_of_shared_errors
@@ -77,15 +80,16 @@ def fit_dawid_skene(
     warn_of_constant(label_parts.no_labels_by(survey.annotators, survey.classes), constant, "DawidSkene")
     heard = Heard(constant, label_parts.copies_among(model, parts, survey))
     pairs = parts.total(dawid_skene_sums.pairs_heard, heard)
-    imagined = imagined_by_pairs(pairs) if learned else 0.0
+    model.is_cautious_ = learned and model.confusion == "full" and len(survey.classes) > 1 and tell_little(pairs)
+    imagined, pull = prior_of_classes(pairs, is_cautious=model.is_cautious_) if learned else (0.0, NO_PULL)
     onehot = parts.map(dawid_skene_sums.encode_part, heard)
-    evidence = DawidSkeneEvidence(LabelsInParts(onehot, len(survey.classes)), 0.0, imagined)
+    evidence = DawidSkeneEvidence(LabelsInParts(onehot, len(survey.classes)), 0.0, imagined, pull=pull)
     trace = model.learn(parts.total(dawid_skene_sums.first_sums, heard), evidence, runs.run)
     onehot.forget()
     keep_trace(model, trace)
-    model.is_cautious_ = False
     found = _calibration(model, parts, heard, trace.state, survey)
     read_off(model, parts, survey, heard, counts, trace.state, evidence, found)
+    model.notes_ = note_on_few(pairs) if model.is_cautious_ else []
     label_parts.warn_of_copies(model)
     if model.calibrate:
         n_independent = count_independent((counts.sum(1) > 0) & ~constant, heard.group)
@@ -127,7 +131,6 @@ def read_off(
     quality = tabulate_quality(labels.sum(1), sums.right, share, confusion, survey.annotators)
     model.keep_annotators(survey.classes, survey.classes, confusion, quality)
     model.keep_learned(state, evidence, found, share, sums.doubted, sums.moved)
-    model.notes_ = []
     if heard.constant.any():
         of_all = parts.total(dawid_skene_sums.calibration_sums, heard, found, state.log_weights, log_table)
         model.keep_constant(np.flatnonzero(heard.constant), of_all.counts, of_all.sizes / sums.n_items)
