@@ -26,6 +26,7 @@ from consilience.errors import AnnotationWarning
 
 DRAWS = (1, 3, 5, 7, 9)
 OF_RECORDED = (1, 3)
+LARGE = 5000  # items: fewer draws of larger sets
 EACH = (2, 3, 0)  # labels an item; 0 for all
 SINGLE = (1.02, 1.05, 1.1, 1.2, 1.3, 1.45)  # means; every item has one or two
 N_ITEMS, N_ANNOTATORS = 600, 60
@@ -96,6 +97,7 @@ def thinned(name: str, each: float, draw: int) -> Crowd:
     if not each:
         return whole
     labels, rng = whole.labels, np.random.default_rng([draw, int(each) if each % 1 == 0 else round(100 * each)])
+    # of each item, or of the item of each label
     number: Any = int(each) if each % 1 == 0 else (int(each) + (rng.random(len(labels)) < each % 1))[labels.item]
     return Crowd(of_rows(labels, some_of_each(labels, number, rng)), whole.truth)
 
@@ -109,7 +111,8 @@ def crowds(part: str) -> Iterator[tuple[str, list[Crowd]]]:
         return
     for name in RECORDED:
         for each in SINGLE if part == "single" else EACH:
-            draws = DRAWS if part == "single" else OF_RECORDED[: None if each else 1]
+            several = DRAWS if part == "single" and len(recorded(name).truth) < LARGE else OF_RECORDED
+            draws = several[: None if each else 1]
             yield f"{name}, {each or 'all'} labels", [thinned(name, each, draw) for draw in draws]
 
 

@@ -65,8 +65,8 @@ def counted(setting: str, draw: int) -> Crowd:
     return Crowd(of_rows(labels, kept), np.where(is_alone, others.argmax(axis=1), -1))
 
 
-def some_of_each(labels: Labels, each: int | np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return the rows of so many random labels of each item; `each` may differ by the item of a row."""
+def some_of_each(labels: Labels, each: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the rows of so many random labels of each item."""
     order = np.lexsort([rng.random(labels.n_rows), labels.item])  # rows are sorted by item: this shuffles those of each
     place = np.arange(labels.n_rows) - labels.indptr[labels.item]
     return np.sort(order[place < each])
