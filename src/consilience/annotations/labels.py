@@ -274,7 +274,8 @@ class Labels(Annotations):
         """
         if self.ordered and levels is None:
             return self
-        found = order_levels(self.classes[np.unique(self.label)], levels)
+        are_numbers = levels is None and pd.api.types.is_numeric_dtype(self.classes)
+        found = order_levels(self.classes if are_numbers else self.classes[np.unique(self.label)], levels)
         label = found.get_indexer(self.classes)[self.label]
         return replace(self, classes=found, label=label, ordered=True).in_order()
 

@@ -33,6 +33,8 @@ def order_levels(names: pd.Index, levels: Iterable[Any] | None) -> pd.Index:
     ['low', 'medium', 'high']
     """
     found = _levels_of_numbers(names) if levels is None else unique_names(list(levels), "levels")
+    if found.empty:
+        raise AnnotationError("There are no levels; give all, from the lowest to the highest, as levels=[…].")
     if len(found) > MOST_LEVELS:
         raise AnnotationError(f"Ratings have at most {MOST_LEVELS} levels. Got {len(found)}; round them to fewer.")
     unknown = found.get_indexer(names) == MISSING
@@ -91,6 +93,6 @@ def scale_of_levels(levels: np.ndarray) -> tuple[float, float]:
     >>> scale_of_levels(np.array([0, 10, 20])), scale_of_levels(np.array(["low", "high"]))
     ((0.0, 10.0), (1.0, 1.0))
     """
-    if levels.dtype.kind not in "iuf" or len(levels) < 2 or not np.allclose(np.diff(levels, 2), 0):
+    if levels.dtype.kind not in "iuf" or not np.allclose(np.diff(levels, 2), 0):
         return 1.0, 1.0
-    return float(levels[0]), float(levels[1] - levels[0])
+    return float(levels[0]), float(levels[1] - levels[0]) if len(levels) > 1 else 1.0

@@ -37,7 +37,7 @@ def read_alone(
     kind : {"groupings", "labels"}
     reset : whether the estimator is being fitted
     missing : as for `fit`
-    **of_labels : `gold_classes` and `tags` of `annotations_of`
+    **of_labels : `gold_classes`, `tags` and `ratings` of `annotations_of`
     """
     model = type(estimator).__name__
     if reset:
@@ -55,7 +55,8 @@ def read_alone(
     known = NOBODY if reset else estimator.annotators_.index
     found = read_given(given, kind, model, missing=missing, known=known, **of_labels)
     if is_array and reset:
-        warn_of_fractions(given, model)
+        if not of_labels.get("ratings"):
+            warn_of_fractions(given, model)
     elif found.matrix is not None and reset:  # later frames are matched by the names of annotators
         keep_columns(estimator, found.matrix, reset=True)
     return found.annotations

@@ -58,6 +58,8 @@ class LabelAggregator(CrowdEstimator):
     """Whether one label of each group of copies is read, rather than all with a weight."""
     reads_tags: ClassVar[bool] = False
     """Whether labels are tags, of which an item may have several, and a cell of a frame may hold several, or none."""
+    reads_ratings: ClassVar[bool] = False
+    """Whether labels are levels with an order, which may be numbers with decimals."""
     _reads_alone = True
     confusion_matrices_: Any = TableWhenAsked("_sparse_matrices")
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
@@ -342,9 +344,8 @@ class LabelAggregator(CrowdEstimator):
         if issparse(annotations):
             raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
         known = classes_of_gold(gold) if reset else self._label_names
-        labels = read_alone(
-            self, annotations, "labels", reset=reset, missing=missing, gold_classes=known, tags=self.reads_tags
-        )
+        of_labels = {"gold_classes": known, "tags": self.reads_tags, "ratings": self.reads_ratings}
+        labels = read_alone(self, annotations, "labels", reset=reset, missing=missing, **of_labels)
         if not isinstance(labels, Labels):
             kind = type(labels).__name__
             others = f" {of_groupings()}" if isinstance(labels, Groupings) else ""

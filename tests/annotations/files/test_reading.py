@@ -385,3 +385,15 @@ def test_peak_of_memory_is_linear_in_rows(read):
         return peak / n
 
     assert peak_per_row(100_000) < 1.5 * peak_per_row(50_000)
+
+
+def test_ratings_with_decimals_are_levels_that_raters_share(tmp_path):
+    """Columns of fractions are raters if others have them too, and measurements else."""
+    stars = {"Ann": [0.5, 1.5, 1.5, 3.5], "Bo": [1.5, 0.5, 2.0, 3.5], "seconds": [3.25, 7.1, 9.8, 4.6]}
+    frame = pd.DataFrame({"item": ["a", "b", "c", "d"], **stars})
+    frame.to_csv(tmp_path / "stars.csv", index=False)
+    for source in (frame, tmp_path / "stars.csv"):
+        with pytest.warns(AnnotationWarning, match="'seconds'"):
+            labels = read_annotations(source, kind="ratings", transpose=False)
+        assert labels.annotators.tolist() == ["Ann", "Bo"]
+        assert labels.classes.tolist() == [0.5, 1.5, 2.0, 3.5]

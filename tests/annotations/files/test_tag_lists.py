@@ -38,8 +38,9 @@ EXPECTED = {key: set(tags) or {NO_TAG} for key, tags in SAID.items()}
         lambda tags: json.dumps({"choices": tags}),
         lambda tags: list(tags),
         lambda tags: np.array(tags, dtype=object),
+        lambda tags: [*tags, np.nan, ""],
     ],
-    ids=["|", ";", ",", "line", "/", "JSON", "Python", "choices", "list", "array"],
+    ids=["|", ";", ",", "line", "/", "JSON", "Python", "choices", "list", "array", "blank"],
 )
 def test_lists_in_cells(cell):
     assert sets_of(read_annotations(frame_of(cell), kind="tags")) == EXPECTED

@@ -13,7 +13,7 @@ from consilience import Labels
 from consilience.consensus import DawidSkene, OrdinalRatings
 from consilience.consensus.labels import ordinal_ratings as core
 from consilience.consensus.labels.equal_spread import LARGEST_LEVEL
-from consilience.errors import AnnotationWarning, InputError
+from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
 from consilience.inference.product_distributions import encode_labels
 from consilience.simulation import simulate_ratings
 
@@ -183,6 +183,44 @@ def test_noise_as_large_as_the_spread_leads_to_the_mean():
 
 def test_two_levels_lead_to_the_mean():
     assert "three levels" in OrdinalRatings().fit([[0, 1, 1], [0, 0, 1], [1, 1, 1]]).reason_
+
+
+def test_one_level_is_that_of_every_item():
+    model = OrdinalRatings().fit([[3, 3], [3, 3]])
+    assert model.labels_.tolist() == [3, 3]
+    assert model.values_.tolist() == [3.0, 3.0]
+    assert model.intervals_.tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    assert "three levels" in model.reason_
+
+
+def test_one_rater_leads_to_the_mean():
+    assert "no item has two labels" in OrdinalRatings().fit([[1], [2], [4], [2]]).reason_
+
+
+def test_items_without_labels_are_said_once():
+    with pytest.warns(UnannotatedWarning) as caught:
+        OrdinalRatings().fit([[1, 2], [3, 3], [np.nan, np.nan]])
+    assert len(caught) == 1
+
+
+def test_levels_may_have_decimals_in_any_table():
+    stars = np.array([[0.5, 1.5, 2], [1.5, 1.5, 2], [2, 2.5, 2.5], [2.5, 0.5, 2.5]])
+    wide = pd.DataFrame(stars, index=list("wxyz"), columns=["Ann", "Bo", "Cy"])
+    long = wide.rename_axis("item").reset_index().melt("item", var_name="annotator", value_name="label")
+    found = [OrdinalRatings().fit(given) for given in (stars, wide, long)]
+    for model in found:
+        assert model.classes_.tolist() == [0.5, 1.5, 2.0, 2.5]
+        np.testing.assert_allclose(model.values_, found[0].values_)
+    assert found[1].predict(wide).tolist() == found[2].predict(long).tolist()
+
+
+def test_declared_levels_are_levels():
+    labels = Labels.from_matrix([[1, 2], [3, 3]], classes=[1, 2, 3, 4, 5])
+    model = OrdinalRatings().fit(labels, gold={0: 5})
+    assert model.labels_.tolist() == [5, 3]
+    assert OrdinalRatings().fit(labels[[0]]).n_clusters_ == 5
+    with pytest.raises(InputError, match="There are no levels"):
+        OrdinalRatings(levels=[]).fit(labels)
 
 
 def test_order_comes_from_categories_numbers_or_the_user():

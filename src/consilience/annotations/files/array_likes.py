@@ -52,6 +52,7 @@ def annotations_of(
     known: pd.Index = NOBODY,
     gold_classes: Iterable[Any] = (),
     tags: bool = False,
+    ratings: bool = False,
 ) -> Given:
     """Make annotations from what a user passed as such.
 
@@ -75,6 +76,8 @@ def annotations_of(
         Classes of gold items, of labels: "skip" among them is no abstention.
     tags : bool
         Whether labels are tags, of which a cell of a frame may hold several, or none.
+    ratings : bool
+        Whether labels are levels, which may be numbers with decimals.
 
     Warns
     -----
@@ -94,7 +97,8 @@ def annotations_of(
         if kind == "labels":
             return Given(Labels._from_matrix(given, missing=missing, gold_classes=gold_classes), given)
         return Given(KINDS[kind].from_matrix(given, missing=missing), given)
-    request = request_of({}, kind=None, missing=missing, gold_classes=gold_classes, tags=tags)
+    known_kind = "labels" if ratings else None
+    request = request_of({}, kind=known_kind, missing=missing, gold_classes=gold_classes, tags=tags, ratings=ratings)
     table = table_of_frame(given, model)
     request = with_tag_column(table, request) if tags else request
     try:

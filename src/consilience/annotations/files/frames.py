@@ -45,6 +45,7 @@ def request_of(
     gold_classes: Iterable[Any] = (),
     exact: bool = False,
     tags: bool = False,
+    ratings: bool = False,
 ) -> ReadingRequest:
     """Collect what a caller specifies about a table."""
     return ReadingRequest(
@@ -58,6 +59,7 @@ def request_of(
         gold_classes=tuple(gold_classes),
         exact=exact,
         tags=tags,
+        ratings=ratings,
     )
 
 

@@ -33,6 +33,7 @@ class ReadingRequest:
     gold_classes : tuple; classes of gold items: "skip" among them is no abstention.
     exact : whether classes that differ only in case, spaces or form of letters are kept apart.
     tags : whether labels are tags, of which a cell may hold several, or none.
+    ratings : whether labels are levels, which may be numbers with decimals.
     """
 
     kind: str | None = None
@@ -45,6 +46,7 @@ class ReadingRequest:
     gold_classes: tuple[Any, ...] = ()
     exact: bool = False
     tags: bool = False
+    ratings: bool = False
 
     @property
     def true_classes(self) -> tuple[Any, ...]:

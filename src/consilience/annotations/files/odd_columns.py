@@ -44,6 +44,7 @@ def mixture(others: list[Any], cells: Coded) -> tuple[list[Any], str]:
     codes = cells.codes.reshape(-1, len(others))
     number = np.array([is_number(name) for name in cells.names] + [False])  # the last entry is that of blank cells, -1
     value = np.array([float(name) if is_it else 0.0 for name, is_it in zip(cells.names, number)] + [0.0])
+    value = np.nan_to_num(value)  # infinities are refused where labels are read
     filled = (codes >= 0).sum(0)
     numeric = number[codes].sum(0) >= 0.9 * filled  # true of a blank column
     highest = np.where(codes >= 0, value[codes], 0.0).max(0)

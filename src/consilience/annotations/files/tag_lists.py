@@ -145,7 +145,7 @@ def _parse_list(name: Any, where: Where, label: Coded, place: int) -> list[Any]:
 def _tidy(tags: list[Any]) -> list[Any]:
     """Return each tag once, without spaces around it; `NO_TAG` if there are none."""
     tidy = [tag.strip() if isinstance(tag, str) else tag for tag in tags]
-    return list(dict.fromkeys(tag for tag in tidy if tag != "")) or [NO_TAG]
+    return list(dict.fromkeys(tag for tag in tidy if tag != "" and tag == tag)) or [NO_TAG]  # NaN differs from itself
 
 
 def _divide(name: Any, separator: str) -> list[Any]:

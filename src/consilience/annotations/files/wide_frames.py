@@ -21,6 +21,7 @@ from consilience.annotations.files.values import MOST_NUMBERED
 from consilience.annotations.files.vocabulary import NEUTRAL, WEAK, normal, role_of_name
 from consilience.annotations.files.wide_tables import (
     are_letters,
+    are_measurements,
     is_fraction,
     names_things,
     no_persons,
@@ -65,8 +66,8 @@ def wide_frame(
     others = [name for name in table.columns if name != key]
     unsure = [name for name in others if name not in known]
     _refuse_long_table(table, unsure, kind)
-    _refuse_features(table, unsure)
-    left_out = no_persons(table, unsure) if unsure else []
+    _refuse_features(table, unsure, ratings=request.ratings)
+    left_out = no_persons(table, unsure, ratings=request.ratings) if unsure else []
     left_out += [name for name in unsure if name not in left_out and key is not None and _also_names(table, name)]
     others = [name for name in others if name not in left_out]
     unsure = [name for name in unsure if name not in left_out]
@@ -115,17 +116,17 @@ def _refuse_long_table(table: Table, columns: list[Any], kind: str) -> None:
         raise AnnotationError(guess.refusal())
 
 
-def _refuse_features(table: Table, columns: list[Any]) -> None:
+def _refuse_features(table: Table, columns: list[Any], *, ratings: bool) -> None:
     """Raise an AnnotationError if most columns contain fractions."""
-    coded = [(name, code(table.frame[name])) for name in columns]
-    fractions = {name: np.array([is_fraction(value) for value in column.names]) for name, column in coded}
-    share = [np.append(fractions[name], False)[column.codes].mean() > 0.5 for name, column in coded]
-    if columns and np.mean(share) > 0.5:
-        name, column = coded[int(np.argmax(share))]
-        row = int(np.argmax(np.append(fractions[name], False)[column.codes]))
+    if not columns:
+        return
+    measured = are_measurements(code(table.frame[columns].to_numpy(object).ravel()), len(columns), ratings=ratings)
+    if np.mean(measured) > 0.5:
+        name = columns[int(np.argmax(measured))]
+        row = int(np.argmax([is_fraction(value) for value in table.frame[name]]))
         raise HoldsFeaturesError(
-            f"The frame seems to contain features instead of labels or groups: {str(name)!r} is {column.name(row)!r} "
-            f"in {table.where(row)}."
+            f"The frame seems to contain features instead of labels or groups: {str(name)!r} is "
+            f"{plain(table.frame[name].iloc[row])!r} in {table.where(row)}."
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Bool
 
 from consilience.annotations.files.layout import ReadingRequest, Wide, first_list, names_rows, quote, say_needed
 from consilience.annotations.files.no_sort_cells import (
@@ -116,7 +117,7 @@ def wide_table(table: Table, request: ReadingRequest) -> Wide:
     refuse_similarities(table, key, others)
     refuse_similar_to_themselves(table, key, others)
     besides += [name for name in of_the_people(table, key, others) if name not in {*besides, *chosen}]
-    left_out = no_persons(table, others)
+    left_out = no_persons(table, others, ratings=request.ratings)
     measured = [name for name in left_out if name not in besides]
     if not set(others) - {*left_out, *besides} or len(measured) > max(1, len(others) / 3):
         refuse_decimals(table.cells([name for name in others if name not in besides]), request)
@@ -271,7 +272,7 @@ def raise_no_key(table: Table, name: Any) -> None:
     )
 
 
-def no_persons(table: Table, names: list[Any]) -> list[Any]:
+def no_persons(table: Table, names: list[Any], *, ratings: bool = False) -> list[Any]:
     """Return the columns of a wide table that are not groups or labels.
 
     They have such names, or contain dates, fractions, or a sentence in each row.
@@ -280,10 +281,9 @@ def no_persons(table: Table, names: list[Any]) -> list[Any]:
     cells = code(frame.to_numpy(object).ravel())
     codes = cells.codes.reshape(frame.shape)
     filled = (codes >= 0).sum(0)
-    fraction = np.array([is_fraction(name) for name in cells.names] + [False])
+    are_fractions = are_measurements(cells, len(names), ratings=ratings)
     length = np.array([len(name) if isinstance(name, str) else 0 for name in cells.names] + [0])
     with np.errstate(invalid="ignore"):
-        are_fractions = fraction[codes].sum(0) > filled / 2
         are_long = (length[codes].sum(0) / filled > LONGEST_NAME) & (filled >= FEWEST_TEXTS)
     ordered = np.sort(codes, axis=0)
     repeated = ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any(0)
@@ -296,6 +296,16 @@ def no_persons(table: Table, names: list[Any]) -> list[Any]:
         for name in names
     ]
     return [name for name, is_it in zip(names, other) if is_it]
+
+
+def are_measurements(cells: Coded, n_columns: int, *, ratings: bool) -> Bool[np.ndarray, " columns"]:
+    """Whether most cells of each column are fractions, other than levels of ratings, which several columns have."""
+    codes = cells.codes.reshape(-1, n_columns)
+    fraction = np.array([is_fraction(name) for name in cells.names] + [False])
+    if ratings:
+        of_columns = [np.unique(column[column >= 0]) for column in codes.T]
+        fraction[:-1] &= np.bincount(np.concatenate(of_columns), minlength=len(cells.names)) < 2
+    return np.asarray(fraction[codes].sum(0) > (codes >= 0).sum(0) / 2)
 
 
 def are_letters(columns: list[Any]) -> bool:

@@ -77,6 +77,8 @@ def reason_for_equal_spread(state: RatingsState, grid: ValueGrid, labels: Labels
     n_labels = np.bincount(labels.annotator, minlength=labels.n_annotators)
     noise = float(np.average(state.raters.noise, weights=n_labels))
     if noise >= LARGEST_NOISE * state.spread:
+        if np.diff(labels.indptr).max() < 2:
+            return "no item has two labels, so that nothing tells how far labels of one item differ"
         return (
             f"labels of one item differ about as much as items do: the noise of a label is {noise:.2g} levels, the "
             f"spread of the items {state.spread:.2g}"

@@ -194,7 +194,7 @@ def probabilities(raters: Raters, grid: ValueGrid, shares: Float[np.ndarray, " l
 def attentive(slope: PerRater, bias: PerRater, noise: PerRater, grid: ValueGrid) -> OfCells:
     """d: the probability of each label of each rater that is no lapse."""
     below = ndtr(_scale_thresholds(slope, bias, noise, grid))
-    end = np.ones_like(below[..., :1])
+    end = np.ones((*below.shape[:2], 1))
     return np.maximum(np.diff(np.concatenate([0 * end, below, end], axis=2), axis=2), TINY)
 
 
@@ -244,7 +244,7 @@ def score_of_labels(
     by_parameter = np.stack(
         [density * of_value, -density / noise[:, None, None], -density * z], axis=3
     )  # of Φ at each threshold
-    nothing = np.zeros_like(by_parameter[:, :, :1])
+    nothing = np.zeros((*by_parameter.shape[:2], 1, 3))
     change = np.diff(np.concatenate([nothing, by_parameter, nothing], axis=2), axis=2)
     probability = attentive(slope, bias, noise, grid)
     return change / probability[..., None], probability

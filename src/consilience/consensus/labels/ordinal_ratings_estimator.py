@@ -31,7 +31,7 @@ from consilience.consensus.labels.ordinal_ratings import (
     probabilities,
     run,
 )
-from consilience.errors import AnnotationError, InputError
+from consilience.errors import AnnotationError, InputError, UnannotatedWarning
 from consilience.estimators import learned
 from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import with_known
@@ -153,6 +153,8 @@ class OrdinalRatings(LabelAggregator):
     >>> model.annotator_model_, float(np.abs(model.values_ - values).mean().round(2))
     ('individual', 0.39)
     """
+
+    reads_ratings = True
 
     _axes: ClassVar[Axes] = LabelAggregator._axes | {"values_": ("items",), "intervals_": ("items", None)}
 
@@ -320,7 +322,9 @@ class OrdinalRatings(LabelAggregator):
         place = np.where(is_known, self._gold, found.place)
         ends = np.where(is_known[:, None], self._gold[:, None], found.ends)
         self.values_, self.intervals_ = self._numbers(place), self._numbers(ends)
-        self.labels_ = self._name_codes(labels, self._codes_of(place), (np.diff(labels.indptr) > 0) | is_known)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnannotatedWarning)  # _set_result named such items
+            self.labels_ = self._name_codes(labels, self._codes_of(place), (np.diff(labels.indptr) > 0) | is_known)
         self.annotators_ = self.annotators_.assign(**_parameters(raters, state.spread))
 
     def _noise_that_is_shared(self, state: RatingsState, grid: ValueGrid) -> Float[np.ndarray, " cells"]:
