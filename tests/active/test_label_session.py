@@ -10,8 +10,8 @@ from sklearn.base import clone
 from consilience import Labels, load, save
 from consilience.active import LabelQuestion, LabelSession
 from consilience.active.label_choice import choose_questions
-from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
-from consilience.errors import InputError
+from consilience.consensus import DawidSkene, MajorityVote, ProductMixture, TagConsensus
+from consilience.errors import AnnotationWarning, InputError
 from consilience.simulation import simulate_labels
 from tests.test_persistence import same
 
@@ -93,7 +93,9 @@ def test_who_errs_less_is_asked_unless_they_cost_too_much():
     session.tell(labels[:60]).tell(labels.restrict(annotators=labels.annotators[2:4])[60:])
     good, bad = labels.annotators[[0, 4]]
     assert {question.annotator for question in session.ask(5, annotators=[bad, good])} == {good}
-    assert {question.annotator for question in session.ask(5, annotators={bad: 1, good: 1000})} == {bad}
+    for costs in ({bad: 1, good: 1000}, pd.Series({bad: 1.0, good: 1000.0})):
+        assert {question.annotator for question in session.ask(5, annotators=costs)} == {bad}
+    assert type(session.ask(1, annotators=np.array(["new"]))[0].annotator) is str
 
 
 def test_nobody_gets_more_questions_than_they_can_answer():
@@ -183,6 +185,13 @@ def test_forecasts_fall_with_the_number_of_labels():
     assert session.labels_needed(0.01).more >= session.labels_needed(0.05).more > 0
 
 
+def test_it_says_that_one_class_cannot_be_wrong():
+    session = LabelSession(ITEMS, model=QUICK, random_state=0).tell(dict.fromkeys(ITEMS, "a"), annotator="Ann")
+    for call in (session.labels_needed, lambda: session.forecast_error(5)):
+        with pytest.warns(AnnotationWarning, match="All labels so far name the class 'a'"):
+            call()
+
+
 def test_the_consensus_is_the_model_fitted_to_all_labels():
     table = crowd()
     session = session_of(table)
@@ -209,6 +218,10 @@ def test_warnings_of_the_model_come_with_the_consensus():
             lambda s: LabelSession(ITEMS, model=MajorityVote()),
             "'model' parameter of LabelSession must be a model of labels",
         ),
+        (
+            lambda s: LabelSession(ITEMS, model=TagConsensus()),
+            "'model' parameter of LabelSession must be a model of labels",
+        ),
         (lambda s: LabelSession(ITEMS, random_share=2), "'random_share' parameter of LabelSession must be"),
         (lambda s: LabelSession(ITEMS, model=DawidSkene(tol=-1)), "'tol' parameter of DawidSkene"),
         (lambda s: session_of(crowd(), model=ProductMixture(3, random_state=0)).ask(), "leave out 'n_clusters'"),
@@ -219,6 +232,10 @@ def test_warnings_of_the_model_come_with_the_consensus():
         (lambda s: s.tell("a"), "'labels' must be one label with a 'question'"),
         (lambda s: s.tell({"x": "a"}), "Item 'x' is not in the session"),
         (lambda s: s.tell({"i0": "a"}, annotator="Ann"), "already has a label of item 'i0' by annotator 'Ann'"),
+        (
+            lambda s: s.tell(pd.DataFrame({"item": ["i0"] * 2, "annotator": ["Di"] * 2, "label": ["a", "b"]})),
+            "Annotator 'Di' gives item 'i0' two labels",
+        ),
         (lambda s: s.tell("a", question=LabelQuestion(9, "i0")), "Question 9 is not pending"),
         (lambda s: s.tell("a", question="i0"), "'question' must be a LabelQuestion"),
         (lambda s: LabelSession(ITEMS, classes=["a"]).tell({"i0": "b"}), "'b'"),

@@ -30,7 +30,7 @@ from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import code, frame_row, outside, plain
 from consilience.annotations.types import Integer, Names, RandomSource, Real
 from consilience.consensus import DawidSkene, MajorityVote
-from consilience.errors import InputError, UnannotatedWarning
+from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
 from consilience.estimators.annotator_tables import confusion_of
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import (
@@ -134,7 +134,7 @@ class LabelSession(Session):
     _requirements: ClassVar[Requirements] = {
         "model": Requirement(
             (NOT_VOTES, "None"),
-            lambda value: value is None or (isinstance(value, LabelAggregator) and not isinstance(value, MajorityVote)),
+            lambda value: value is None or _has_probabilities(value),
         ),
         "max_per_item": NONE | whole(1),
         "random_share": interval(0, 1, "both"),
@@ -247,7 +247,7 @@ class LabelSession(Session):
         ----------
         n_labels : int, default=1
             How many labels, to be collected in parallel.
-        annotators : list of names, or dict of costs by name, optional
+        annotators : list of names, or dict or Series of costs by name, optional
             Annotators who are at hand, and what a label by each costs: questions are those with the largest gain for
             their cost. Nobody is asked about an item twice. By default the questions are for nobody in particular, and
             a label is taken to be like the crowd's.
@@ -423,9 +423,15 @@ class LabelSession(Session):
         ------
         InputError
             There are no labels, or the target is wrong.
+
+        Warns
+        -----
+        AnnotationWarning
+            All labels so far name one class, and no other is known.
         """
         if not (is_number(target) and target < 1):
             raise InputError(f"'target' must be a number in (0, 1). Got {target!r}.")
+        self._warn_of_one_class()
         return forecast_labels(self._expectations(), float(target), self._n_labels, self._rng())
 
     def forecast_error(self, n_labels: int) -> float:
@@ -443,9 +449,15 @@ class LabelSession(Session):
         ------
         InputError
             There are no labels, or the number is wrong.
+
+        Warns
+        -----
+        AnnotationWarning
+            All labels so far name one class, and no other is known.
         """
         if not is_whole(n_labels, 1):
             raise InputError(f"'n_labels' must be a positive int. Got {n_labels!r}.")
+        self._warn_of_one_class()
         expected = self._expectations()
         return float(expected.errors(steps_of(n_labels, len(self.items_), 10), self._rng())[-1])
 
@@ -496,6 +508,17 @@ class LabelSession(Session):
         fitted = self._fit()
         temperature = getattr(fitted, "temperature_", 1.0)
         return LabelExpectations(fitted.responsibilities_, _confusion_of(fitted, None), temperature)
+
+    def _warn_of_one_class(self) -> None:
+        """Warn if no label can be wrong, since all name one class."""
+        classes = self._labels_or_error().classes
+        if len(classes) == 1:
+            warnings.warn(
+                f"LabelSession: All labels so far name the class {plain(classes[0])!r}, so no error is expected. If "
+                "there are other classes, the session must be created with all of them.",
+                AnnotationWarning,
+                stacklevel=outside(),
+            )
 
     def _allowed(self, names: list[Any], candidates: Any) -> Bool[np.ndarray, "items annotators"]:
         """Whether each annotator may be asked about each item."""
@@ -551,9 +574,14 @@ class LabelSession(Session):
 
     def _require_new(self, labels: Labels) -> None:
         """Raise an InputError if an annotator labelled an item before, or gives it two labels."""
-        seen = set(self._asked_of)
+        seen: set[tuple[Any, Any]] = set()
         for item, annotator in _item_annotators(labels):
             if (item, annotator) in seen:
+                raise InputError(
+                    f"Annotator {annotator!r} gives item {item!r} two labels; a session asks for labels of which an "
+                    "item has one, and for no tags."
+                )
+            if (item, annotator) in self._asked_of:
                 raise InputError(
                     f"The session already has a label of item {item!r} by annotator {annotator!r}, or that they gave "
                     "none; each annotator labels an item once."
@@ -606,16 +634,22 @@ class LabelSession(Session):
         )
 
 
+def _has_probabilities(model: Any) -> bool:
+    """Whether it is a model of labels with probabilities of classes, of which an item has one."""
+    return isinstance(model, LabelAggregator) and not (isinstance(model, MajorityVote) or model.reads_tags)
+
+
 def _costs_of(annotators: Any) -> tuple[list[Any], Float[np.ndarray, " annotators"]]:
     """Return the annotators at hand, None for nobody in particular, and what a label by each costs."""
     if annotators is None:
         return [None], np.ones(1)
-    names = list(annotators) if isinstance(annotators, Mapping) else list_names(annotators, "annotators")
+    has_costs = isinstance(annotators, Mapping | pd.Series)
+    whom = list(annotators.items()) if has_costs else [(name, 1.0) for name in list_names(annotators, "annotators")]
+    names, costs = [plain(name) for name, _ in whom], [cost for _, cost in whom]
     for name in names:
         assignments.require_annotator(name)
     if not names or None in names or len(set(names)) < len(names):
         raise InputError(f"'annotators' must be different names, at least one. Got {names!r}.")
-    costs = list(annotators.values()) if isinstance(annotators, Mapping) else [1.0] * len(names)
     if not all(is_number(cost) for cost in costs):
         raise InputError(f"The costs of 'annotators' must be positive numbers. Got {costs!r}.")
     return names, np.array(costs, dtype=float)
