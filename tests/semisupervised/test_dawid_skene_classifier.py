@@ -359,7 +359,8 @@ def test_given_probabilities_stand_for_a_classifier(told, model):
     )
     turned = DawidSkeneClassifier("probabilities").fit(given[[2, 0, 1]], told.annotations)
     np.testing.assert_allclose(turned.responsibilities_, found.responsibilities_, atol=1e-9)
-    np.testing.assert_allclose(turned.predict_proba(given[[2, 0, 1]]), found.predict_proba(given), atol=1e-9)
+    for columns in ([2, 0, 1], [0, 1, 2], [1, 2, 0]):
+        np.testing.assert_allclose(turned.predict_proba(given[columns]), found.predict_proba(given), atol=1e-9)
     assert found.classifier_ is None
     array = DawidSkeneClassifier("probabilities").fit(given.to_numpy(), told.annotations)
     np.testing.assert_allclose(array.responsibilities_, found.responsibilities_)

@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from consilience.annotations import Labels
 from consilience.annotations.fit_arguments import first_named
 from consilience.annotations.labels import sorted_names
-from consilience.annotations.names import name_index, plain
+from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import InputError
 
 ROUNDING = 1e-3  # largest deviation of a row from 1
@@ -45,6 +45,13 @@ def match_columns(X: Any, labels: Labels) -> tuple[Labels, Int[np.ndarray, " cla
         )
     labels = _with_further(labels, names[~texts.isin(classes)])
     return labels, texts.get_indexer(labels.classes.astype(str))
+
+
+def columns_by_name(X: Any, classes: np.ndarray, fitted: Int[np.ndarray, " classes"]) -> Int[np.ndarray, " classes"]:
+    """Return the column of each class of later items: by its name in a frame that has them all, else as fitted."""
+    names = _names_of(X)
+    found = fitted if names is None else names.astype(str).get_indexer(pd.Index(classes).astype(str))
+    return fitted if (found == MISSING).any() else found
 
 
 def _names_of(X: Any) -> pd.Index | None:

@@ -52,7 +52,7 @@ from consilience.inference.clusters import most_probable
 from consilience.inference.product_distributions import Weights
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.threads import one_blas_thread
-from consilience.semisupervised.class_probabilities import match_columns, require_probabilities
+from consilience.semisupervised.class_probabilities import columns_by_name, match_columns, require_probabilities
 from consilience.semisupervised.cross_fitting import N_FOLDS, Predict, cross_fit, divide_folds
 from consilience.semisupervised.crowd_alone import CrowdAlone
 from consilience.semisupervised.dawid_skene_classifier import (
@@ -491,7 +491,8 @@ class DawidSkeneClassifier(LabelAggregator):
         features = self._features(X, reset=False)
         if self._column_of_class is None:
             return self._by_features(predict_classes(self.classifier_, features, self.n_clusters_))
-        return self._by_features(require_probabilities(features, None)[:, self._column_of_class])
+        columns = columns_by_name(X, self.classes_, self._column_of_class)
+        return self._by_features(require_probabilities(features, None)[:, columns])
 
     def score(self, X: FeaturesLike, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of labels of other items, predicted from their features.
