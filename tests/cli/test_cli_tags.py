@@ -57,7 +57,7 @@ def test_a_saved_model_reads_new_tags(study, run, quick_report):
     run("fit", "tags.csv", "--kind", "tags", *QUICK, "--out", "out")
     new = pd.DataFrame({"item": ["x", "y"], "annotator": "annotator 1", "tags": ["red|big", ""]})
     new.to_csv("new.csv", index=False)
-    run("predict", "out/model.zip", "new.csv", "--kind", "tags", "--out", "found.csv")
+    run("predict", "out/model.zip", "new.csv", "--out", "found.csv")
     assert pd.read_csv("found.csv", keep_default_na=False)["label"].tolist() == ["big, red", NO_TAG]
 
 

@@ -108,12 +108,19 @@ def _by_features(estimator: Any, path: TableSource, item: str | None) -> tuple[p
 
 def _by_labels(model: Any, path: Any, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
     """Return items, the probabilities of their classes, and whether they have any labels."""
-    labels, _ = read_for_model(path, reading=reading, model=type(model).__name__)
+    labels, _ = read_for_model(path, reading=read_as_fitted(reading, model), model=type(model).__name__)
     try:
         probability = model.predict_proba(as_fitted(labels, model))
         return labels.items, probability, labels.summary().annotators_per_item.to_numpy() > 0
     except InputError as error:
         raise InputError(f"{name_source(path)}: {error}") from error
+
+
+def read_as_fitted(reading: Mapping[str, Any], model: Any) -> Mapping[str, Any]:
+    """Return how a file is read for a saved model: as tags, or ratings in numbers, if it was fitted to such."""
+    numbers = getattr(model, "reads_ratings", False) and pd.api.types.is_numeric_dtype(model.classes_)
+    kind = "tags" if getattr(model, "reads_tags", False) else "ratings" if numbers else None
+    return reading if kind is None else {"kind": kind, **reading}
 
 
 def as_fitted(annotations: Any, model: Any) -> Any:
@@ -152,7 +159,7 @@ def report_again(request: ReportRequest) -> Path:
     model = last_step(estimator)
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
-    held, _ = read_noted(annotations, request.reading)
+    held, _ = read_noted(annotations, read_as_fitted(request.reading, model))
     loaded, notes = as_read_by(type(model).__name__, held, name_source(annotations))
     for text in notes:
         note(text)
