@@ -7,6 +7,10 @@ the known classes, the mean over sets, one constant after the other over `GRIDS`
 other recorded crowds taught, which are not at hand. The spread is that of the constants when each set in turn is left
 out. ``python -m benchmarks.calibration`` reports, each recorded set by the constants that
 the other sets teach, and everything else in odd draws.
+
+``python -m benchmarks.calibration panels`` learns floors from panels instead, five annotators of a set who share many
+items, and reports odd draws of the panels of each set by the floors that those of the other sets teach, beside the
+floors of the table; and judges who share errors, of whom nothing was learned.
 """
 
 from __future__ import annotations
@@ -37,12 +41,14 @@ GRIDS = {
     "slope": (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0),
     "highest": (1.0, 1.2, 1.4, 1.5, 1.6, 1.7, 1.8, 2.0, 2.5, 3.0),
     "kept": (0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0),
-    "votes": (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3),
+    "votes": (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0),
 }
 ELSEWHERE = Floors(slope=0.25, highest=1.7, kept=0.8, votes=0.06)
 PULL = 0.01  # nats an item for ln² of the ratio of a constant to that from elsewhere
 LEAST_RATIO = 0.1
 N_ITEMS, N_JUDGED, SHARE_HARD = 400, 4, 0.2
+PANELS = {f"{name}, five annotators": name for name in RECORDED}
+N_OF_PANEL, NEAREST = 5, 3
 EVEN, ODD = (0, 2, 4), (1, 3, 5)
 SMALLEST = 1e-6  # probability
 SURE = 0.95
@@ -93,7 +99,27 @@ def judge(probability: np.ndarray, truth: np.ndarray) -> dict[str, float]:
 @cache
 def fit_of(name: str, draw: int | None) -> Fitted:
     """Return the model of a recorded set, or of one with few labels an item."""
-    return Fitted.of(recorded(name) if draw is None else thinned(name, draw))
+    if draw is None:
+        return Fitted.of(recorded(name))
+    return Fitted.of(panel(PANELS[name], draw) if name in PANELS else thinned(name, draw))
+
+
+def panel(name: str, draw: int) -> Crowd:
+    """Return five annotators of a recorded set, and the items that two of them labelled.
+
+    The first is drawn by numbers of labels, each other one from the three who labelled most items of those before.
+    """
+    whole, rng = recorded(name), np.random.default_rng([draw, N_OF_PANEL, 52])
+    labels = whole.labels
+    has_label = np.zeros((labels.n_items, labels.n_annotators), dtype=bool)
+    has_label[labels.item, labels.annotator] = True
+    chosen = [int(rng.choice(labels.annotator))]
+    while len(chosen) < N_OF_PANEL:
+        shared = has_label[has_label[:, chosen].any(1)].sum(0)
+        shared[chosen] = -1
+        chosen.append(int(rng.choice(np.argsort(-shared, kind="stable")[:NEAREST])))
+    items = np.flatnonzero(has_label[:, chosen].sum(1) > 1)
+    return Crowd(labels.restrict(annotators=labels.annotators[np.sort(chosen)])[items], whole.truth[items])
 
 
 def crowds_of(name: str) -> list[list[tuple[str, int | None]]]:
@@ -109,7 +135,13 @@ def log_loss(name: str, floors: Floors) -> float:
     return float(np.mean(kinds))
 
 
-def learn(names: Iterable[str]) -> Floors:
+@cache
+def log_loss_of_panels(name: str, floors: Floors) -> float:
+    """Return the log loss of panels of a set."""
+    return float(np.mean([fit_of(f"{name}, five annotators", draw).log_loss(floors) for draw in EVEN]))
+
+
+def learn(names: Iterable[str], log_loss: Callable[[str, Floors], float] = log_loss) -> Floors:
     """Return the floors that are best on some of the sets."""
     names = tuple(names)
 
@@ -126,9 +158,9 @@ def learn(names: Iterable[str]) -> Floors:
     return best
 
 
-def learn_without() -> dict[str, Floors]:
+def learn_without(log_loss: Callable[[str, Floors], float] = log_loss) -> dict[str, Floors]:
     """Return for each set the floors that are best on the others."""
-    return {left: learn(name for name in RECORDED if name != left) for left in RECORDED}
+    return {left: learn((name for name in RECORDED if name != left), log_loss) for left in RECORDED}
 
 
 def write_table() -> None:
@@ -166,9 +198,10 @@ def judges(n_judges: int, draw: int) -> Crowd:
 
 
 def say(name: str, fitted: list[Fitted], floors: Floors) -> pd.DataFrame:
-    """Print how three calibrations and the shares of votes do on crowds; return the means."""
+    """Print how three calibrations do on crowds, beside shares of votes; return the means."""
     ways: dict[str, Callable[[Fitted], np.ndarray]] = {
         "votes": lambda one: one.shares(),
+        "votes and one": lambda one: one.probabilities(replace(floors, votes=1.0)),
         "posterior": lambda one: posterior_of(one.model)[one.known],
         "independent": lambda one: one.model.responsibilities_[one.known],
         "floors": lambda one: one.probabilities(floors),
@@ -202,5 +235,20 @@ def report() -> None:
     say("independent errors", [Fitted.of(independent(draw)) for draw in range(1, 40, 2)], LEARNED)
 
 
+def report_panels() -> None:
+    """Print the log loss of panels, and of judges who share errors, by the floors of the table and those of panels."""
+    learned, without = learn(RECORDED, log_loss_of_panels), learn_without(log_loss_of_panels)
+    sys.stdout.write(f"learned from panels: {learned}\n")
+    losses = []
+    for name, of_set in PANELS.items():
+        fitted = [fit_of(name, draw) for draw in ODD]
+        say(f"{name}: table", fitted, LEARNED)
+        losses.append([np.mean([one.log_loss(floors) for one in fitted]) for floors in (LEARNED, without[of_set])])
+        sys.stdout.write(f"{'':28s} floors of panels {losses[-1][1]:.3f}\n")
+    sys.stdout.write("mean of panels: table {:.4f}, of panels {:.4f}\n".format(*np.mean(losses, axis=0)))
+    for number in (3, 5, 7):
+        say(f"{number} judges, by panels", [Fitted.of(judges(number, draw)) for draw in range(1, 20, 2)], learned)
+
+
 if __name__ == "__main__":
-    {"learn": write_table}.get("".join(sys.argv[1:]), report)()
+    {"learn": write_table, "panels": report_panels}.get("".join(sys.argv[1:]), report)()
