@@ -148,7 +148,7 @@ def _by_annotations(groupings: Groupings) -> Projection:
     share = np.divide(size, total[grouping], out=np.zeros(n), where=size > 0)
     centred = csr_array(groupings.incidence - (given @ csr_array(member.T)) * share)
     points = np.zeros((len(groupings), 2))
-    if min(centred.shape) > 1:
+    if min(centred.shape) > 1 and centred.data.any():
         found = TruncatedSVD(2, random_state=0).fit_transform(centred)
         points[:, : found.shape[1]] = found
     return Projection(points, ("dimension 1 of the annotations", "dimension 2 of the annotations"))

@@ -246,7 +246,7 @@ def _agreement(subject: Subject) -> Figure:
         f"for agreement by chance; hatched where they have fewer than two {words.items} in common. Dark squares along "
         "the diagonal are people who sort alike."
     )
-    lowest = float(np.nanmin(matrix.to_numpy()))
+    lowest = float(np.nanmin(matrix.to_numpy(), initial=0))
     if lowest < 0:
         caption += f" Values below 0, down to {number(lowest)}, have the colour of 0: less than by chance."
     if isinstance(subject.annotations, Labels):
