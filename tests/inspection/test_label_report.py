@@ -280,6 +280,12 @@ def test_ratings_have_values_and_raters_in_the_report():
     assert "raters.csv" not in page
 
 
+@pytest.mark.parametrize("said", [[[3, 3], [3, 3], [3, 3]], [[1, 2]]], ids=["one level", "one item"])
+def test_a_report_of_one_level_or_one_item(said):
+    labels = Labels.from_matrix(said, annotators=["Ann", "Bo"])
+    assert "Values of the items" in str(report(OrdinalRatings().fit(labels), labels))
+
+
 def test_who_labels_at_random_is_told_by_name(read):
     """Of nine people of nine labels in ten right and one who draws labels, the latter is odd, and nobody else is."""
     rng = np.random.default_rng(0)
