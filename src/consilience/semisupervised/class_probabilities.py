@@ -26,10 +26,8 @@ def match_columns(X: Any, labels: Labels) -> tuple[Labels, Int[np.ndarray, " cla
     Columns are matched with classes by name, in whatever form a file gave it; those of an array by position. Raises
     InputError: a class has no column, or an array has another number of columns than there are classes.
     """
-    names = _names_of(X)
-    texts = None if names is None else names.astype(str)
-    classes = labels.classes.astype(str)
-    if names is None or texts is None or (isinstance(names, pd.RangeIndex) and not classes.isin(texts).any()):
+    place, names = _places_of(X, labels.classes), _names_of(X)
+    if place is None or names is None:
         n_columns = np.shape(X)[1]
         if n_columns != labels.n_classes:
             raise InputError(
@@ -37,21 +35,34 @@ def match_columns(X: Any, labels: Labels) -> tuple[Labels, Int[np.ndarray, " cla
                 f"{first_named(labels.classes)}. {HINT}"
             )
         return labels, np.arange(n_columns)
-    absent = ~classes.isin(texts)
-    if absent.any():
-        name = plain(labels.classes[absent][0])
-        raise InputError(
-            f"There is no column of probabilities for the class {name!r}, but {first_named(names)}. {HINT}"
-        )
-    labels = _with_further(labels, names[~texts.isin(classes)])
-    return labels, texts.get_indexer(labels.classes.astype(str))
+    labels = _with_further(labels, names.delete(place))
+    return labels, names.astype(str).get_indexer(labels.classes.astype(str))
 
 
 def columns_by_name(X: Any, classes: np.ndarray, fitted: Int[np.ndarray, " classes"]) -> Int[np.ndarray, " classes"]:
-    """Return the column of each class of later items: by its name in a frame that has them all, else as fitted."""
+    """Return the column of each class of later items: by name where it has one, else as fitted.
+
+    Raises InputError: a class has no column.
+    """
+    place = _places_of(X, pd.Index(classes, tupleize_cols=False))
+    return fitted if place is None else place
+
+
+def _places_of(X: Any, classes: pd.Index) -> Int[np.ndarray, " classes"] | None:
+    """Return the column of each class by its name; None if columns have no names of classes."""
     names = _names_of(X)
-    found = fitted if names is None else names.astype(str).get_indexer(pd.Index(classes).astype(str))
-    return fitted if (found == MISSING).any() else found
+    if names is None:
+        return None
+    place = names.astype(str).get_indexer(classes.astype(str))
+    absent = place == MISSING
+    if absent.all() and isinstance(names, pd.RangeIndex):
+        return None
+    if absent.any():
+        name = plain(classes[absent][0])
+        raise InputError(
+            f"There is no column of probabilities for the class {name!r}, but {first_named(names)}. {HINT}"
+        )
+    return np.asarray(place)
 
 
 def _names_of(X: Any) -> pd.Index | None:

@@ -97,8 +97,7 @@ def annotations_of(
         if kind == "labels":
             return Given(Labels._from_matrix(given, missing=missing, gold_classes=gold_classes), given)
         return Given(KINDS[kind].from_matrix(given, missing=missing), given)
-    known_kind = "labels" if ratings else None
-    request = request_of({}, kind=known_kind, missing=missing, gold_classes=gold_classes, tags=tags, ratings=ratings)
+    request = request_of({}, kind=None, missing=missing, gold_classes=gold_classes, tags=tags, ratings=ratings)
     table = table_of_frame(given, model)
     request = with_tag_column(table, request) if tags else request
     try:

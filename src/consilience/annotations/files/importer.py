@@ -185,14 +185,15 @@ def _with_classes(found: Statements, request: ReadingRequest, notes: list[str]) 
         found = replace(found, columns=columns, where=where)
         notes += divided
     label = found.columns["label"]
-    if request.kind is None:
+    is_sure = request.kind is not None or request.ratings
+    if not is_sure:
         refuse_fractions(label, found.where)
     if not request.exact:
         if not request.tags:
             refuse_tags(label, found.where)
         label, note = one_spelling(label, request.classes)
         notes += [note] if note else []
-    notes += [note for note in (of_numbers(label),) if note and request.kind is None]
+    notes += [note for note in (of_numbers(label),) if note and not is_sure]
     return replace(found, columns=found.columns | {"label": label})
 
 
