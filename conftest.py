@@ -41,7 +41,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    gc.set_threshold(20_000, 20, 20)  # with thousands of tests in memory, each search for garbage is long
+    gc.set_threshold(100_000, 50, 100)  # with thousands of tests in memory, each search for garbage is long
     shape_checks.Tests.every_call = config.getoption("--check-every-call")
     try:
         chosen = choose_tests(config)

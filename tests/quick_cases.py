@@ -1,7 +1,7 @@
 """Which part of the product of all estimators and all cases `make test` runs; `make test-all` runs the rest.
 
 What is passed to estimators is read by the `fit` of their base, or by one of their own. An estimator for each of these
-stands for the others and meets every fourth case, so that each case is met by several of them. The others meet every
+stands for the others and meets every fifth case, so that each case is met by several of them. The others meet every
 eleventh case in turn, so that what is particular to them is met, too.
 """
 
@@ -55,7 +55,7 @@ def is_quick(name, turn):
     # among the representatives alone, so that two of the ten meet every case at least
     names = [known for known in registry.ESTIMATORS if known in REPRESENTATIVES or not stands]
     # by two further, so that each of the others meets one of ten cases
-    return name not in COMPILED and (names.index(name) + turn + (0 if stands else 2)) % (4 if stands else 11) == 0
+    return name not in COMPILED and (names.index(name) + turn + (0 if stands else 2)) % (5 if stands else 11) == 0
 
 
 def in_turn(names, cases, called="case"):
@@ -75,8 +75,8 @@ def some_quick(cases, number=1):
     return [mark_slow(case) if place >= number else case for place, case in enumerate(cases)]
 
 
-def quick_in_turn(cases, turn, *, every=3):
-    """Return the cases of a test, of which the quick tests meet every third, beginning with another for each test."""
+def quick_in_turn(cases, turn, *, every=5):
+    """Return the cases of a test, of which the quick tests meet every fifth, beginning with another for each test."""
     return [case if (place + turn) % every == 0 else mark_slow(case) for place, case in enumerate(cases)]
 
 

@@ -28,15 +28,14 @@ FASTAPI_READS_WRAPPERS = Version(metadata.version("fastapi")) >= Version("0.123.
 
 
 class Tests:
-    """The file and the room of the test that runs, and whether each call is checked."""
+    """The file and the room of the test that runs, None before the first, and whether each call is checked."""
 
-    path = None
-    room = ""
+    path = room = None
     every_call = False
 
     @classmethod
     def begin(cls, path):
-        """Note where a test stands, and count calls anew in another file; one in no folder of its own is of all rooms."""
+        """Note where a test stands, in no folder of its own if it is of all rooms; count calls anew in another file."""
         if path != cls.path:
             rooms = path.relative_to(ROOT).parts[1:-1]
             cls.path, cls.room = path, next((room for room in rooms if room != "consilience"), "")

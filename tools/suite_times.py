@@ -125,6 +125,7 @@ def run(folder, options):
     paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {FOLDER: str(Path(folder).resolve()), "OMP_NUM_THREADS": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process compiles the package again
     command = [sys.executable, "-m", "pytest", "-p", "suite_times", "-n", "3", "--dist", "loadfile", *options]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 

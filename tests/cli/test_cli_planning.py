@@ -77,7 +77,7 @@ def test_the_seed_determines_the_result(run):
             "Give a PILOT, or --items, --clusters, --agreement: --agreement is missing.",
         ),
         (("plan", "pilot.csv", "--items", 9), "PILOT tells what --items would; give one of them."),
-        ((*GUESS, "--subset-size", 17), "'subset_size' parameter of plan must be at most 16, the number of items"),
+        ((*GUESS, "--subset-size", 17, "--draws", 1), "'subset_size' parameter of plan must be at most 16, the number"),
         ((*GUESS, "--plot", "plan.txt"), "The file name of --plot must end in .svg, .png or .pdf."),
         ((*GUESS, "--out", "plan.xlsx"), "The file name must end in .csv, .tsv"),
         ((*GUESS[:-1], 1.5), "is not between 0 and 1"),

@@ -19,6 +19,7 @@ pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: pip insta
 pytest.importorskip("alembic", reason="Alembic is not installed: pip install 'consilience[collect]'")
 pytest.importorskip("argon2", reason="argon2-cffi is not installed: pip install 'consilience[collect]'")
 
+from anyio.from_thread import start_blocking_portal
 from argon2 import PasswordHasher
 from sqlalchemy import create_engine, text
 
@@ -27,6 +28,7 @@ from consilience.collect.results import flags
 from consilience.collect.security import Rate
 from consilience.collect.store import Store, work
 from consilience.collect.store.database import PRAGMAS
+from tests.inspection.conftest import drawn_figures, sketches, thorough  # noqa: F401 (dashboards are parts of reports)
 
 NUMBERS = itertools.count()
 STATIC = Path(demo.__file__).parents[1] / "static"
@@ -154,11 +156,13 @@ def visiting(store, **options):
     def open_browser(**options):
         headers = {"Origin": "http://testserver"} | options.pop("headers", {})
         opened.append(client.TestClient(app, headers=headers, follow_redirects=False, **options))
+        opened[-1].portal = portal  # else each request starts a thread and a loop, which takes half of its time
         return opened[-1]
 
-    yield open_browser
-    for one in opened:
-        one.close()
+    with start_blocking_portal() as portal:
+        yield open_browser
+        for one in opened:
+            one.close()
 
 
 @pytest.fixture
@@ -277,6 +281,13 @@ def address(sqlite_store):
     thread.join(2 * GRACE)
     listening.close()
     assert not thread.is_alive(), "the server did not end"
+
+
+@pytest.fixture
+def with_drawings():
+    """Draw the figures of dashboards and reports."""
+    with drawn_figures():
+        yield
 
 
 @pytest.fixture

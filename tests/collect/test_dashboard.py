@@ -100,6 +100,7 @@ def test_who_is_left_out_is_in_one_row_of_the_comparison_only(admin, sqlite_stor
     ("kind", "n_people"),
     some_quick([("open", 0), ("open", 2), ("closed", 1), ("open", 1), ("open", 3), ("closed", 0), ("closed", 3)], 3),
 )
+@pytest.mark.usefixtures("with_drawings")
 def test_few_people(admin, sqlite_store, kind, n_people):
     study = study_of(sqlite_store, n_people, kind=kind)
     page = drawn(admin, sqlite_store, study)

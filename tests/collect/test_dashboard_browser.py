@@ -10,6 +10,7 @@ from consilience.collect.settings.model import StudySettings
 from consilience.collect.store import Store, overviews
 from consilience.collect.worker import Worker
 from consilience.datasets import load_cardsort_animals
+from tests.inspection.conftest import drawn_figures
 from tests.quick_cases import some_quick
 
 from .collecting import takes_part
@@ -31,7 +32,8 @@ def new_file(tmp_path_factory):
     worker = Worker(store)
     worker.run()
     store.request_overview(study.id, at_once=True)
-    worker.run()
+    with drawn_figures():
+        worker.run()
     assert store.overview(study.id) is not None
     store.close()
     return path
