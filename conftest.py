@@ -9,6 +9,7 @@ import pytest
 
 from tests import shape_checks
 
+gc.set_threshold(100_000, 50, 100)  # with thousands of tests in memory, each search for garbage is long
 os.environ.setdefault("MPLBACKEND", "agg")  # plots need no display
 # the import hook writes it before every function, also of what the conftest files of folders import before any option
 # is known
@@ -41,7 +42,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    gc.set_threshold(100_000, 50, 100)  # with thousands of tests in memory, each search for garbage is long
     shape_checks.Tests.every_call = config.getoption("--check-every-call")
     try:
         chosen = choose_tests(config)

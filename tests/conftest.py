@@ -26,6 +26,7 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+GROWTH = 100_000_000  # bytes, after which a module's programs and garbage are worth a search
 MOST_GROWTH = 700_000_000  # bytes, before programs compiled within a module are let go of
 TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None  # of the GNU library
 
@@ -57,10 +58,11 @@ def pytest_collect_file(parent):
 
 @pytest.fixture(scope="module", autouse=True)
 def forget_compiled():
-    """Let go of what JAX compiled for the tests of a module, which is large and seldom used by those of another."""
+    """Let go of what JAX compiled for the tests of a module, if it is large: those of another seldom use it."""
     yield
-    Held.after_release = release_memory()
-    gc.freeze()  # what is left stays, and each search through it would take as long as many tests
+    if not Held.after_release or resident_memory() > Held.after_release + GROWTH:
+        Held.after_release = release_memory()
+        gc.freeze()  # what is left stays, and each search through it would take as long as many tests
 
 
 @pytest.fixture(autouse=True)

@@ -287,13 +287,14 @@ def python(*arguments, folder):
 
 
 def pytest_generate_tests(metafunc):
-    """Run the examples of pages in some processes, those of one model's page alone; half of them are quick."""
+    """Run the examples of pages in some processes, those of one model's page alone; a third is quick."""
     if "pages" in metafunc.fixturenames:
         if metafunc.config.getoption("--model") is not None:
             cases = [pytest.param([page], id=name_of(page)) for page in WITH_EXAMPLES]
         else:
             short = [page for page in WITH_EXAMPLES if page not in LONG_PAGES]
-            parts = (("short", short[::2]), ("further short", short[1::2]), ("long", LONG_PAGES))
+            further = [page for place, page in enumerate(short) if place % 3]
+            parts = (("short", short[::3]), ("further short", further), ("long", LONG_PAGES))
             cases = [
                 pytest.param(
                     [page for page in pages if (page in DEEP_PAGES) == is_deep],

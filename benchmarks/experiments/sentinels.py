@@ -1,10 +1,11 @@
 """Sentinels: small fits, a few figures each, that tell whether a change of code changed what is recorded.
 
-Rows of the record take hours to compute; sentinels take minutes, and `make test` takes them all. Each stands for the
-rows of an estimator with settings of one *family*: those that differ from their defaults, where words and flags count
-with their value, and numbers without. Families are those that occur on the pages, and the defaults of every estimator.
-Networks take so long to compile that all rows of a deep model have one sentinel. Functions of the package that scripts
-use for figures have sentinels, too; and so has the input that reaches a model, for each data set of each part of a page
+Rows of the record take hours to compute; sentinels take a minute, and `make test` takes them, except for the inputs
+of networks, which take as long as all other inputs and are left to `make test-all`. Each stands for the rows of an
+estimator with settings of one *family*: those that differ from their defaults, where words and flags count with their
+value, and numbers without. Families are those that occur on the pages, and the defaults of every estimator. Networks
+take so long to compile that all rows of a deep model have one sentinel. Functions of the package that scripts use for
+figures have sentinels, too; and so has the input that reaches a model, for each data set of each part of a page
 (`inputs.py`).
 
 If a sentinel gives the recorded figures, the rows that it stands for hold. If not, they are out of date, which

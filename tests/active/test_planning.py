@@ -168,7 +168,10 @@ def test_plans_are_repeated_by_a_seed_and_take_another_model():
         (GUESS | {"agreement": 1}, "'agreement' parameter of plan must be"),
         (GUESS | {"n_clusters": 25}, "'n_clusters' parameter of plan must be at most 24, the number of items. Got 25"),
         (GUESS | {"target": 1}, "'target' parameter of plan must be"),
-        (GUESS | {"subset_size": 25, "n_draws": 1}, "'subset_size' parameter of plan must be at most 24, the number of items"),
+        (
+            GUESS | {"subset_size": 25, "n_draws": 1},
+            "'subset_size' parameter of plan must be at most 24, the number of items",
+        ),
         (GUESS | {"subset_size": 1}, "'subset_size' parameter of plan must be an int of at least 2 or None. Got 1"),
         (GUESS | {"subsets_each": 0}, "'subsets_each' parameter of plan"),
         (GUESS | {"max_annotators": 1}, "'max_annotators' parameter of plan"),

@@ -20,19 +20,21 @@ from tests.benchmarks.recorded_versions import require_recorded
 
 # ---- the record
 
-GROUPS = {
-    **{name: lambda one, name=name: one.subject == name for name in NETWORKS},
-    "inputs": lambda one: one.subject == "input",
-    "others": lambda one: one.subject not in (*NETWORKS, "input"),
-}
+OF_NETWORKS = "inputs of networks"
 
 
-@pytest.mark.parametrize("group", GROUPS)
+def group_of(sentinel):
+    if sentinel.subject == "input":
+        return OF_NETWORKS if sentinel.family.startswith("deep, ") else "inputs"
+    return sentinel.subject if sentinel.subject in NETWORKS else "others"
+
+
+@pytest.mark.parametrize("group", [*NETWORKS, "inputs", "others", pytest.param(OF_NETWORKS, marks=pytest.mark.slow)])
 def test_sentinels_agree_with_the_record(group):
     """If figures are meant to change: `python -m benchmarks.papers --changed`, which marks rows as out of date."""
     if group in NETWORKS:
         require_recorded("jax")
-    keys = [key for key, sentinel in all_sentinels().items() if GROUPS[group](sentinel)]
+    keys = [key for key, sentinel in all_sentinels().items() if group_of(sentinel) == group]
     figures, record = declaring.take_all(keys), SentinelRecord()
     assert [said for _, said in declaring.differences(figures, record)] == []
     assert keys

@@ -13,7 +13,7 @@ from consilience.collect.store import tables
 from consilience.collect.store.database import now
 from consilience.collect.worker import Worker
 
-from .collecting import begun, joined, sort, takes_part
+from .collecting import begun, joined, slow_with_postgresql, sort, takes_part
 
 PID = {"PID": "5f1"}
 
@@ -111,6 +111,7 @@ def test_answers_are_kept_once(store):
 
 
 @pytest.mark.parametrize("way", ["withdraw", "delete_participant"])
+@slow_with_postgresql
 def test_what_is_taken_back_is_gone_and_the_consensus_is_found_anew(store, way):
     study = panel_study(store)
     person, done = takes_part(store, study, parameters=PID)

@@ -51,6 +51,7 @@ def test_the_share_of_random_subsets(sqlite_store):
     assert 30 <= counts["random"] <= 70  # 50 expected, standard deviation 6
 
 
+@slow_with_postgresql
 def test_a_consensus_is_kept_in_place_of_the_last(store):
     first, other = begun(store), begun(store)
     numbers = []

@@ -27,6 +27,7 @@ from consilience.deep.training import survey
 from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
 from consilience.simulation import simulate_pairs
+from tests.quick_cases import some_quick
 
 SMALL = {"n_latent": 2, "hidden": (16,), "n_epochs": 3, "warm_epochs": 2, "batch_size": 16, "random_state": 0}
 
@@ -67,7 +68,7 @@ def plain(study):
     return BayesSCDC(4, **SMALL).fit(X, said)
 
 
-@pytest.fixture(scope="module", params=[BayesSCDC, SCDC])
+@pytest.fixture(scope="module", params=some_quick([BayesSCDC, SCDC]))
 def fitted(request, study, plain):
     X, said, _ = study
     return plain if request.param is BayesSCDC else SCDC(4, **SMALL).fit(X, said)

@@ -70,10 +70,11 @@ def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts
             "1 card stays in its cluster in fewer than 80% of draws of other people. You can rely on what belongs "
             "together, and less on this card.",
         ),
-        (
+        pytest.param(
             2,
             "2 cards stay in their cluster in fewer than 80% of draws of other people. Rely on the broad lines, and "
             "not on single cards without a second look.",
+            marks=pytest.mark.slow,
         ),
     ],
 )

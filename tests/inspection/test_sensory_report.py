@@ -188,6 +188,7 @@ def assert_same_output(output, shown, within):
             assert found == expected
 
 
+@pytest.mark.slow  # as the examples of most pages
 def test_the_page_on_free_sorts_shows_what_the_data_give(tmp_path, monkeypatch, capsys):
     """Its code is run in order; each block of text after one is its output."""
     folder = os.environ.get("CONSILIENCE_DATA", "")

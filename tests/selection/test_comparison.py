@@ -784,7 +784,7 @@ class Backwards(SubsetFusion):
         return self
 
 
-@pytest.mark.parametrize("level", ["groupings", "judgements"])
+@pytest.mark.parametrize("level", some_quick(["groupings", "judgements"]))
 def test_models_may_give_items_in_another_order(crowd, level):
     settings = {"n_clusters": 3, "n_init": 1, "random_state": 0}
     models = {"forwards": SubsetFusion(**settings), "backwards": Backwards(**settings)}
