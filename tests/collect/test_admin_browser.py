@@ -9,6 +9,7 @@ from consilience.collect.creation import demo
 from consilience.collect.settings.training import RightSort, Training
 from consilience.collect.store import Store
 from consilience.collect.worker import Worker
+from tests.inspection.conftest import VIOLATIONS
 
 from .collecting import begun, takes_part
 from .conftest import PASSWORD
@@ -209,5 +210,5 @@ def test_a_draft_is_corrected_and_deleted(page, sqlite_store, password_hash):
 
 def require_no_violation(page):
     page.wait_for_load_state()  # with its colours
-    found = axe.Axe().run(page)
+    found = axe.Axe().run(page, options=VIOLATIONS)
     assert found.violations_count == 0, found.generate_report()
