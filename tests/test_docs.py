@@ -281,6 +281,7 @@ def python(*arguments, folder):
     """Run Python in a folder, as a reader would: without the suite's type checks, and with warnings as errors."""
     source = str(Path(consilience.__file__).parent.parent)
     environment = os.environ | {"PYTHONPATH": source, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # of the skeletons, which need none
     few = "ignore::consilience.errors.CalibrationWarning"  # most examples have few annotators
     command = [sys.executable, "-W", "error", "-W", few, *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

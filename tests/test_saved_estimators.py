@@ -351,9 +351,9 @@ SETS = [
     pytest.param(name, chosen, id=f"{name}-{', '.join(chosen)}", marks=() if quick else pytest.mark.slow)
     for name in QUICK
     for number, chosen in enumerate(CONFIGURED[name])
-    for quick in [name not in COMPILED and (list(QUICK).index(name) + number) % 3 == 0]
+    for quick in [name not in COMPILED and (list(QUICK).index(name) + number) % 4 == 0]
 ]
-"""A third of the parameters of a model; the saved files of tests/test_saved_files.py hold models with all of them."""
+"""A quarter of the parameters of a model; the saved files of tests/test_saved_files.py hold models with all of them."""
 
 
 @pytest.mark.parametrize("name", QUICK)

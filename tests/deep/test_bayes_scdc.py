@@ -166,7 +166,7 @@ def test_bound_lies_below_the_exact_evidence(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_convex_step_lowers_the_bound(seed):
-    fit, data = problem(seed, n_items=7)
+    fit, data = problem(seed, n_items=6)
     rate, bounds = [1.0, 0.5, 0.1][seed % 3], []
     for _ in range(20):
         fit, found = swept(fit, data)

@@ -11,7 +11,7 @@ from tests.fuzz.feature_files import feature_case, holds
 from tests.fuzz.outcome import OTHER, RIGHT, WRONG, outcome_of, report
 
 
-@pytest.mark.parametrize("n", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [40, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_features_are_read_right_or_refused(n, tmp_path):
     random, found = Random(20_261_123), []
     for _ in range(n):

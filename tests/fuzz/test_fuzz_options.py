@@ -68,7 +68,7 @@ def outcome(result, arguments, folder):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("n", [40, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [25, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_options_work_or_are_refused(n, tmp_path):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -391,7 +391,7 @@ def test_pyplot_and_jax_are_not_imported_before_they_are_needed():
         "from consilience.semisupervised import PartitionLabelModel\n"
         "sorts = [['p', 'x'], ['p', 'x'], ['q', 'y'], ['q', 'y']]\n"
         "model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)\n"
-        "consilience.inspection.report(model, sorts)\n"
+        "consilience.inspection.report(model, sorts, certainty=None)\n"
         "sys.exit('matplotlib.pyplot' in sys.modules or 'jax' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -76,6 +77,7 @@ NEAREST = 0.01  # distance of probabilities from 0 and 1 while a, c and λ are c
 
 Places = Int[np.ndarray, " pairs"]
 Rates = Float[np.ndarray, " pairs"]
+Amounts = Float[np.ndarray, "amounts 1"]
 
 
 @dataclass(frozen=True)
@@ -131,22 +133,34 @@ class ForecastEvidence:
         own = _counts(clustered, a, b, annotator)
         return cls(_same(clustered, a, b), *(one - other for one, other in zip(_counts(clustered, a, b), own)))
 
+    @cached_property
+    def base(self) -> Rates:
+        """b, with two imagined judgements: no rate is 0 or 1."""
+        return _shrunk(self.everything, 0.5, 2.0)
+
+    @cached_property
+    def of_all_clusters(self) -> Rates:
+        """w_ij."""
+        within, between = (_shrunk(counts, self.base, 2.0) for counts in (self.within, self.everything - self.within))
+        return self.same * within + (1 - self.same) * between
+
+    def mean(self, cluster_amount: float, share: float) -> Rates:
+        """Return (1 − λ) b + λ m_ij."""
+        return (1 - share) * self.base + share * _shrunk(self.of_clusters, self.of_all_clusters, cluster_amount)
+
     def probability(self, settings: ForecastSettings) -> Rates:
         """Return f_ij."""
-        base = _shrunk(self.everything, 0.5, 2.0)  # two imagined judgements: no rate is 0 or 1
-        within, between = (_shrunk(counts, base, 2.0) for counts in (self.within, self.everything - self.within))
-        of_all_clusters = self.same * within + (1 - self.same) * between
-        rate = _shrunk(self.of_clusters, of_all_clusters, settings.cluster_amount)
-        mean = (1 - settings.share) * base + settings.share * rate
-        return _shrunk(self.of_pair, mean, settings.amount)
+        return _shrunk(self.of_pair, self.mean(settings.cluster_amount, settings.share), settings.amount)
 
 
 def _same(clustered: Clustered, a: Places, b: Places) -> Rates:
     return (clustered.of_item[a] * clustered.of_item[b]).sum(axis=1)
 
 
-def _shrunk(counts: JudgementCounts, mean: Rates | float, amount: float) -> Rates:
-    if np.isinf(amount):
+def _shrunk(
+    counts: JudgementCounts, mean: Rates | float, amount: float | Amounts
+) -> Float[np.ndarray, "... pairs"]:
+    if np.all(np.isinf(amount)):
         return np.broadcast_to(mean, counts.judged.shape)
     return np.asarray((counts.together + amount * mean) / (counts.judged + amount))
 
@@ -176,17 +190,19 @@ def learn_weights(clustered: Clustered) -> ForecastSettings:
     annotator, fold = rows.annotator[drawn.row_a], rows.rank_of_annotator % N_FOLDS
     if not len(annotator):
         return ForecastSettings(1.0, np.inf, 0.0)
-    tried = [ForecastSettings(1.0, np.inf, 0.0)]
+    tried = [(np.inf, 0.0)]
     if clustered.of_item.shape[1] > 1:
-        tried += [ForecastSettings(1.0, c, share) for c, share in product(CLUSTER_AMOUNTS, SHARES)]
-    tried = [replace(one, amount=float(amount)) for one in tried for amount in AMOUNTS]
-    loss = np.empty((len(tried), len(annotator)))
+        tried += product(CLUSTER_AMOUNTS, SHARES)
+    loss = np.empty((len(tried), len(AMOUNTS), len(annotator)))
     for some, others in _of_others(clustered, fold):
         here = np.flatnonzero(some[annotator])
         evidence = ForecastEvidence.of_others(others, drawn.item_a[here], drawn.item_b[here], annotator[here])
         for own, settings in zip(loss, tried):
-            own[here] = log_losses(drawn.same[here], evidence.probability(settings), NEAREST)
-    return tried[_choose_settings(_of_people(loss, annotator), np.array([one.share for one in tried]))]
+            p = _shrunk(evidence.of_pair, evidence.mean(*settings), AMOUNTS[:, None])
+            own[:, here] = log_losses(drawn.same[here], p, NEAREST)
+    every = [ForecastSettings(float(amount), *one) for one in tried for amount in AMOUNTS]
+    of_people = _of_people(loss.reshape(len(every), -1), annotator)
+    return every[_choose_settings(of_people, np.array([one.share for one in every]))]
 
 
 def _of_others(

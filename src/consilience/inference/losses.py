@@ -7,8 +7,8 @@ from jaxtyping import Bool, Float
 
 
 def log_losses(
-    same: Bool[np.ndarray, " judgements"], probability: Float[np.ndarray, " judgements"], clip: float
-) -> Float[np.ndarray, " judgements"]:
+    same: Bool[np.ndarray, " judgements"], probability: Float[np.ndarray, "... judgements"], clip: float
+) -> Float[np.ndarray, "... judgements"]:
     """Return the loss of each judgement, nats; probabilities are at least `clip` from 0 and 1.
 
     Their mean is `metrics.same_log_loss`.
