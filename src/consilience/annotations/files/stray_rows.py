@@ -6,7 +6,7 @@ They are left out with a note that names their lines, or refused if they may be 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from consilience.annotations.files.vocabulary import (
 from consilience.errors import AnnotationError
 
 RULE = re.compile(r":?[-=_—–+]{2,}:?")  # below the header of a table in Markdown, or between its parts
+RULES = {sign * n for sign in "-=_—–" for n in range(2, 200)} | {":---", "---:", ":---:", ":--"}
 FOOTNOTE = re.compile(
     r"\W*(notes?|n\.?b\.?|source|legend|key|remarks?|exported|generated|created|downloaded|last (updated|modified)|data"
     r"|anmerkung(en)?|hinweis|quelle|legende|remarque|fuente|nota|fonte|legenda|note a|total|n\s*=.*|end of \w+"
@@ -85,23 +86,22 @@ def _rules(table: Table) -> list[int]:
     first = next((frame.iloc[:, i] for i in range(frame.shape[1]) if str(frame.columns[i]).strip()), None)
     if first is None or not _may_hold_text(first):
         return []
-    hits = _rows_with(
-        table, first.name, [sign * n for sign in "-=_—–" for n in range(2, 200)] + [":---", "---:", ":---:", ":--"]
-    )
     return [
         int(row)
-        for row in hits
+        for row in _rows_with(table, first.name, RULES)
         if len(cells := [cell for cell in _cells(table, row) if cell]) > 1 and all(map(RULE.fullmatch, cells))
     ]
 
 
-def _rows_with(table: Table, name: Any, texts: list[str]) -> np.ndarray:
+def _rows_with(table: Table, name: Any, texts: Set[str]) -> np.ndarray:
     """Find the rows in which a column holds one of some texts."""
     column = table.frame[name]
     if not isinstance(column.dtype, pd.StringDtype):
         return np.flatnonzero(column.isin(texts))
     coded = table.code(name)  # has fewer names than rows, and is needed later
-    wanted = np.append(coded.names.isin(texts), False)
+    # pandas converts each text at a microsecond or two, however few names there are
+    is_one = [one in texts for one in coded.names] if len(coded.names) < len(texts) else coded.names.isin(texts)
+    wanted = np.append(np.asarray(is_one, dtype=bool), False)
     return np.flatnonzero(wanted[coded.codes]) if wanted.any() else np.empty(0, dtype=np.intp)
 
 
@@ -120,7 +120,7 @@ def _repeated_headers(table: Table) -> list[int]:
     spelled = {form(text) for form in (str.strip, str.lower, str.upper, str.title, str.capitalize) for text in (name,)}
     spelled |= {f"{text} " for text in spelled} | {f" {text}" for text in spelled} | {name}
     found = []
-    for row in _rows_with(table, column.name, list(spelled)):
+    for row in _rows_with(table, column.name, spelled):
         cells = [cell.casefold() for cell in _cells(table, row)]
         filled = [(cell, name) for cell, name in zip(cells, names) if cell]
         if len(filled) > 1 and 2 * len(filled) >= len(names) and all(cell == name for cell, name in filled):

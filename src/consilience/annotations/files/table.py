@@ -16,6 +16,7 @@ from consilience.annotations.display import facts
 from consilience.annotations.names import Coded, Where, code
 
 MOST_LOOKED_AT = 2000  # cells of a column from which is judged what it holds
+LONG = 10_000  # rows; with fewer, starting threads takes longer than they save
 CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 7, but not 007
 WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,17})(?:\.0)?")  # 7.0 is how pandas writes 7 in a column with gaps
 
@@ -116,10 +117,13 @@ class Table:
     def coded(self, names: list[Any], alike: list[Any]) -> dict[Any, Coded]:
         """Return some columns, each coded; those in `alike` contain names of the same things.
 
-        They are coded in threads, since hashing of text releases Python's global lock.
+        Those of a long table are coded in threads, since hashing of text releases Python's global lock.
         """
-        with ThreadPoolExecutor() as threads:
-            columns = dict(zip(names, threads.map(self.code, names)))
+        if len(self.frame) < LONG:
+            columns = dict(zip(names, map(self.code, names)))
+        else:
+            with ThreadPoolExecutor() as threads:
+                columns = dict(zip(names, threads.map(self.code, names)))
         for group in (alike, *([name] for name in names if name not in alike)):
             columns |= zip(group, self.typed(*(columns[name] for name in group)))
         return columns
