@@ -37,8 +37,8 @@ def test_few_people_cannot_give_a_small_p_value():
 
 def test_items_kept_apart_are_compared_with_all_outcomes():
     chance = np.array([0.5, 0.25, 0.2])
-    joined, held = np.zeros((3, 2, 2)), np.ones((3, 2), dtype=bool)
-    joined[0] = 1.0  # one of three people put them together
+    joined, held = np.zeros((2, 3, 2), dtype=np.int8), np.ones((2, 3), dtype=bool)
+    joined[:, 0] = 1  # one of three people put them together
     one = np.array([0]), np.array([1])
     people, counts, p = _kept_apart(joined, held, np.arange(3), chance, one)
     outcomes = np.array(list(product([0, 1], repeat=3)))
@@ -48,7 +48,8 @@ def test_items_kept_apart_are_compared_with_all_outcomes():
 
 
 def test_of_several_groupings_of_a_person_the_first_counts():
-    joined, held = np.stack([np.ones((2, 2)), np.zeros((2, 2))]), np.ones((2, 2), dtype=bool)
+    joined, held = np.zeros((2, 2, 2), dtype=np.int8), np.ones((2, 2), dtype=bool)
+    joined[:, 0] = 1
     people, counts, _ = _kept_apart(joined, held, np.zeros(2, int), np.full(2, 0.5), (np.array([0]), np.array([1])))
     assert (people.item(), counts.item()) == (1, 1)
 

@@ -36,15 +36,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
-from scipy.stats import norm, pearson3
+from scipy.stats import binom, norm, pearson3
 
 from consilience.annotations.fit_arguments import as_groupings
+from consilience.annotations.names import MISSING
 from consilience.errors import InputError
 from consilience.inference.memberships import Memberships
 
 LEVEL = 0.05
 MOST_ITEMS = 60
 MOST_CELLS = 20_000_000  # people × items²
+CELLS_AT_ONCE = 1 << 18  # people × items × pairs, which stay in a processor's cache
 LEAST_SKEW = 1e-3  # below which a distribution is taken for normal
 
 
@@ -145,52 +147,40 @@ def _tests(
     memberships: Memberships, first: Int[np.ndarray, " pairs"], second: Int[np.ndarray, " pairs"]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return for each pair the number of people, the share who put it together, and both p-values."""
-    sorts = [_Sort.of(memberships, grouping) for grouping in range(memberships.n_groupings)]
-    n = memberships.n_items
-    by = memberships.annotator_of_grouping
-    joined, held = np.zeros((len(sorts), n, n)), np.zeros((len(sorts), n), dtype=bool)
-    for place, sort in enumerate(sorts):
-        joined[place][np.ix_(sort.items, sort.items)] = sort.together
-        held[place, sort.items] = True
+    n, by = memberships.n_items, memberships.annotator_of_grouping
+    group = np.full((n, memberships.n_groupings), MISSING)
+    group[memberships.item, memberships.grouping] = memberships.group
+    held = group != MISSING
+    joined = ((group[:, :, None] == group.T) & held[:, :, None]).view(np.int8)
     # pairs are in the order of their first items
     company = np.concatenate([_company(joined, held, by, item) for item in range(n - 1)])
-    chance = np.array([1 / max(sort.n_groups, 1) for sort in sorts])
+    used = memberships.grouping_of_group[memberships.group_sizes > 0]
+    chance = 1 / np.maximum(np.bincount(used, minlength=len(by)), 1)
     people, counts, apart = _kept_apart(joined, held, by, chance, (first, second))
     return people, counts / np.maximum(people, 1), company, apart
 
 
-@dataclass(frozen=True)
-class _Sort:
-    """The items of a grouping, which of them are together, and the number of groups."""
-
-    items: Int[np.ndarray, " held"]
-    together: Float[np.ndarray, "held held"]
-    n_groups: int
-
-    @classmethod
-    def of(cls, memberships: Memberships, grouping: int) -> _Sort:
-        rows = np.flatnonzero(memberships.grouping == grouping)
-        items, group = memberships.item[rows], memberships.group[rows]
-        return cls(items, (group[:, None] == group).astype(float), len(np.unique(group)))
-
-
 def _company(
-    joined: Float[np.ndarray, "groupings items items"],
-    held: Bool[np.ndarray, "groupings items"],
+    joined: Int[np.ndarray, "items groupings items"],
+    held: Bool[np.ndarray, "items groupings"],
     by: Int[np.ndarray, " groupings"],
     item: int,
 ) -> Float[np.ndarray, " others"]:
     """Return the p-values of the company of an item and each later one."""
-    n = held.shape[1]
-    others = np.arange(item + 1, n)
-    difference = joined[:, [item]] - joined[:, others]
-    difference[:, :, item] = 0.0
-    difference[:, np.arange(len(others)), others] = 0.0
-    difference *= (held[:, [item]] & held[:, others])[:, :, None]
-    people, person = np.unique(by, return_inverse=True)
-    of_person = np.zeros((len(people), len(others), n))
-    np.add.at(of_person, person, difference)
-    return p_of_random_signs(of_person.transpose(1, 0, 2))
+    n = len(held)
+    order = np.argsort(by, kind="stable")
+    people = np.unique(by[order], return_index=True)[1]
+    at_once = max(1, CELLS_AT_ONCE // (len(by) * n))
+    found = []
+    for start in range(item + 1, n, at_once):
+        others = np.arange(start, min(start + at_once, n))
+        difference = joined[item] - joined[others]
+        difference[:, :, item] = 0
+        difference[np.arange(len(others)), :, others] = 0
+        difference[~(held[item] & held[others])] = 0
+        of_person = np.add.reduceat(difference[:, order], people, axis=1, dtype=float)
+        found.append(p_of_random_signs(of_person))
+    return np.concatenate(found)
 
 
 def p_of_random_signs(vectors: Float[np.ndarray, "sets people items"]) -> Float[np.ndarray, " sets"]:
@@ -222,8 +212,8 @@ def p_of_random_signs(vectors: Float[np.ndarray, "sets people items"]) -> Float[
 
 
 def _kept_apart(
-    joined: Float[np.ndarray, "groupings items items"],
-    held: np.ndarray,
+    joined: Int[np.ndarray, "items groupings items"],
+    held: Bool[np.ndarray, "items groupings"],
     by: Int[np.ndarray, " groupings"],
     chance: Float[np.ndarray, " groupings"],
     pairs: tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]],
@@ -233,20 +223,33 @@ def _kept_apart(
     Of several groupings of a person with the pair, the first counts.
     """
     first, second = pairs
-    n_people = int(by.max()) + 1
-    waiting = np.ones((n_people, len(first)), dtype=bool)
+    waiting = np.ones((int(by.max()) + 1, len(first)), dtype=bool)
     counts = np.zeros(len(first), dtype=int)
-    probability = np.zeros((n_people + 1, len(first)))
-    probability[0] = 1.0
+    chances, which = np.unique(chance, return_inverse=True)
+    n_people = np.zeros((len(chances), len(first)), dtype=int)
     for grouping, person in enumerate(by.tolist()):
-        new = waiting[person] & held[grouping, first] & held[grouping, second]
+        new = waiting[person] & held[first, grouping] & held[second, grouping]
         waiting[person] &= ~new
-        counts += new & (joined[grouping, first, second] > 0)
-        p = np.where(new, chance[grouping], 0.0)
-        probability[1:] = probability[1:] * (1 - p) + probability[:-1] * p
-        probability[0] *= 1 - p
-    below = np.cumsum(probability, axis=0)[counts, np.arange(len(first))]
-    return (~waiting).sum(0), counts, np.minimum(below, 1.0)
+        counts += new & (joined[first, grouping, second] > 0)
+        n_people[which[grouping]] += new
+    return n_people.sum(0), counts, _p_of_so_few(counts, n_people, chances)
+
+
+def _p_of_so_few(
+    counts: Int[np.ndarray, " sums"],
+    n_people: Int[np.ndarray, "chances sums"],
+    chances: Float[np.ndarray, " chances"],
+) -> Float[np.ndarray, " sums"]:
+    """Probability that at most so many of people with these chances put a pair together."""
+    crowds, crowd = np.unique(n_people, axis=1, return_inverse=True)
+    found = np.empty(len(counts))
+    for number, sizes in enumerate(crowds.T):
+        probability = np.ones(1)
+        for n, chance in zip(sizes, chances):
+            probability = np.convolve(probability, binom.pmf(np.arange(n + 1), n, chance))
+        own = crowd.reshape(-1) == number
+        found[own] = np.cumsum(probability)[counts[own]]
+    return np.minimum(found, 1.0)
 
 
 def holm(p: Float[np.ndarray, " tests"]) -> Float[np.ndarray, " tests"]:
