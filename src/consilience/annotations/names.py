@@ -11,7 +11,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from operator import not_
 from types import FrameType
 from typing import Any
 
@@ -189,14 +188,12 @@ def without(column: Coded, unwanted: Bool[np.ndarray, " names"]) -> Coded:
 
 def _without_blanks(column: Coded) -> Coded:
     names = _whole_floats_as_integers(column.names)
+    column = Coded(column.codes, names)
+    if isinstance(names.dtype, pd.StringDtype):
+        return without(column, np.asarray(names.str.strip() == "", dtype=bool))
     if pd.api.types.is_object_dtype(names.dtype) or pd.api.types.is_string_dtype(names.dtype):
-        texts = names.to_numpy(object)
-        if isinstance(names.dtype, pd.StringDtype):
-            blank = np.array([*map(not_, map(str.strip, texts))], dtype=bool)
-        else:
-            blank = np.array([isinstance(name, str) and not name.strip() for name in texts], dtype=bool)
-        return without(Coded(column.codes, names), blank)
-    return Coded(column.codes, names)
+        return without(column, np.array([isinstance(name, str) and not name.strip() for name in names], dtype=bool))
+    return column
 
 
 def _whole_floats_as_integers(names: pd.Index) -> pd.Index:
@@ -251,8 +248,8 @@ def sort_rows(columns: Sequence[Int[np.ndarray, " rows"]], sizes: Sequence[int])
         return [column[order] for column in columns]
     rising = []
     for size in sizes[:0:-1]:
-        key, whole = key // max(size, 1), key
-        rising.append(whole - key * size)
+        key, rest = np.divmod(key, max(size, 1))
+        rising.append(rest)
     return [key, *reversed(rising)]
 
 
@@ -268,7 +265,8 @@ def _sorted_keys(columns: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndar
         return None
     key = columns[0].astype(np.int64)
     for column, size in zip(columns[1:], sizes[1:]):
-        key = key * size + column
+        key *= size
+        key += column
     key.sort()
     return key
 

@@ -9,6 +9,7 @@ from jaxtyping import Int
 
 from consilience.annotations.names import Coded, sort_rows
 
+FEW_ITEMS = 2000  # looked at first
 FEWEST_OWN = 2  # least number of names that only one annotator uses, and of annotators with so many
 
 
@@ -48,20 +49,32 @@ def own_names(item: Coded, annotator: Coded, label: Coded) -> OwnNames | None:
     -------
     OwnNames, or None if the annotators share enough names
     """
-    rows = np.flatnonzero(~(item.missing | annotator.missing | label.missing))
-    items, people, names = (column.codes[rows] for column in (item, annotator, label))
-    somebody = np.zeros(len(item.names), dtype=np.intp)
-    somebody[items] = people
-    of_several = (np.bincount(items[people != somebody[items]], minlength=len(item.names)) > 0)[items]
-    people, names = people[of_several], names[of_several]
+    few = np.flatnonzero(item.codes < FEW_ITEMS)
+    shared = _names_of_several_items(*(column.take(few) for column in (item, annotator, label)))[2]
+    if 2 * (shared > 1).sum() >= len(label.names):  # whatever the other items say
+        return None
+    people, names, n_people = _names_of_several_items(item, annotator, label)
     informative = np.bincount(names, minlength=len(label.names)) > 1
-    own = informative & (_n_distinct(names, people, len(label.names), len(annotator.names)) == 1)
+    own = informative & (n_people == 1)
     owner = np.zeros(len(label.names), dtype=np.intp)
     owner[names] = people
     n_owners = int((np.bincount(owner[own], minlength=1) >= FEWEST_OWN).sum())
     if n_owners < FEWEST_OWN or own.sum() <= informative.sum() / 2:
         return None
     return OwnNames(int(own.sum()), int(informative.sum()))
+
+
+def _names_of_several_items(
+    item: Coded, annotator: Coded, label: Coded
+) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"], Int[np.ndarray, " names"]]:
+    """Return annotator and name of each label of an item that several annotated, and how many gave each name."""
+    rows = np.flatnonzero(~(item.missing | annotator.missing | label.missing))
+    items, people, names = (column.codes[rows] for column in (item, annotator, label))
+    somebody = np.zeros(len(item.names), dtype=np.intp)
+    somebody[items] = people
+    of_several = (np.bincount(items[people != somebody[items]], minlength=len(item.names)) > 0)[items]
+    people, names = people[of_several], names[of_several]
+    return people, names, _n_distinct(names, people, len(label.names), len(annotator.names))
 
 
 def _n_distinct(

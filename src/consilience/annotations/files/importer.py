@@ -211,10 +211,9 @@ def _require_names_not_errors(found: Statements) -> None:
 
 
 def _errors_of_sheet(names: pd.Index) -> list[int]:
-    texts = names.to_numpy(object).tolist()
-    if isinstance(names.dtype, pd.StringDtype) and "#" not in "".join(texts):
-        return []
-    return [i for i, name in enumerate(texts) if is_error_of_sheet(name)]
+    if isinstance(names.dtype, pd.StringDtype):  # searched at once
+        return [i for i in np.flatnonzero(names.str.startswith("#")).tolist() if is_error_of_sheet(names[i])]
+    return [i for i, name in enumerate(names) if is_error_of_sheet(name)]
 
 
 def _require_closed_quotes(table: Table, layout: Long | Wide) -> None:

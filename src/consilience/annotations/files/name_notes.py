@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 
 from consilience.annotations.files.values import NEVER_AN_ANSWER, PERHAPS_AN_ANSWER, fold_name, spells_missing
 from consilience.annotations.files.vocabulary import TOTALS, plural
 
-UNUSUAL = re.compile(
-    r"[^!-~\n ]|  | \n|\n |:\n|^[ ]|[ :]\Z|#"
-)  # in lines of names: blanks that fold, errors, colons at ends
+USUAL = bytes(range(ord(" "), ord("~") + 1)) + b"\n"
+UNUSUAL = ("  ", " \n", "\n ", ":\n", "#")  # in lines of names: blanks that fold, colons at ends, errors
 
 
 def twins(names: pd.Index, what: str) -> str | None:
@@ -54,13 +51,16 @@ def note_names(names: pd.Index, what: str) -> list[str]:
 
 def _are_all_plain(names: pd.Index) -> bool:
     """Whether names are ASCII text of which nothing is to be noted; hundreds of thousands are checked at once."""
-    texts = names.to_numpy(object).tolist()
     try:
-        joined = "\n".join(texts)
+        lines = "\n".join(names.to_numpy(object).tolist())
     except TypeError:  # names that are not text
         return False
-    if not joined.isascii() or not joined or UNUSUAL.search(joined):
+    if not lines.isascii() or lines.count("\n") != len(names) - 1 or lines.encode().translate(None, USUAL):
         return False
-    forms = joined.casefold().split("\n")
-    alone = TOTALS | NEVER_AN_ANSWER | PERHAPS_AN_ANSWER
-    return len(forms) == len(texts) == len(set(forms)) and alone.isdisjoint(forms)
+    if not lines or lines[0] == " " or lines[-1] in " :" or any(text in lines for text in UNUSUAL):
+        return False
+    alone, folded = TOTALS | NEVER_AN_ANSWER | PERHAPS_AN_ANSWER, lines.casefold()
+    if folded == lines:  # names that differ do so in any case
+        return not names.isin(list(alone)).any()
+    forms = set(folded.split("\n"))
+    return len(forms) == len(names) and alone.isdisjoint(forms)

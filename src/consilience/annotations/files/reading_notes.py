@@ -32,11 +32,11 @@ def note_repeated(found: Statements) -> list[str]:
     whose = found.columns.get("annotator", found.columns.get("grouping"))
     if whose is None:
         return []
-    columns = [column + 1 for column in (*pair, whose.codes, found.columns[VALUE[found.kind]].codes)]  # -1 is missing
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    columns = [*pair, whose.codes, found.columns[VALUE[found.kind]].codes]
+    sizes = [int(column.max(initial=0)) + 2 for column in columns]  # with -1, which is missing
     if are_distinct(columns[:-1], sizes[:-1]):
         return []
-    *of, value = sort_rows(columns, sizes)
+    *of, value = sort_rows([column + 1 for column in columns], sizes)
     again = np.logical_and.reduce([column[1:] == column[:-1] for column in of])
     differ = int((again & (value[1:] != value[:-1])).sum())
     if found.kind == "pairs":

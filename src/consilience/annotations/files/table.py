@@ -134,8 +134,10 @@ class Table:
 
     def typed(self, *columns: Coded) -> list[Coded]:
         """Turn names in text into integers if all of them, in all columns, are whole numbers such as 7 or 7.0."""
+        if not self.is_text:
+            return list(columns)
         texts = [column.names.to_numpy(object) for column in columns]  # faster to iterate over than an Arrow index
-        if not self.is_text or not all(is_whole(name) for names in texts for name in names):
+        if not all(is_whole(name) for names in texts for name in names):
             return list(columns)
         return [_as_integers(column, names) for column, names in zip(columns, texts)]
 
