@@ -75,6 +75,16 @@ def test_weights_are_those_of_distatis():
     np.testing.assert_allclose(shares, values[:2] / values[values > 0].sum())
 
 
+@pytest.mark.parametrize(("n_items", "n_people"), [(9, 100), (3, 8)])
+def test_axes_of_many_people_are_those_of_their_coefficients(n_items, n_people):
+    products = ScalarProducts.of(SortTable.of(a_panel(3, n_people, n_items)))
+    products = products.some(np.flatnonzero(products.squares))
+    values, vectors = products.eigenpairs
+    assert len(values) < len(products.products)
+    np.testing.assert_allclose(products.rv @ vectors, vectors * values[: vectors.shape[1]], atol=1e-9)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(products.rv)[::-1][: len(values)], atol=1e-9)
+
+
 def test_several_sorts_of_a_person_are_added_up():
     cells = a_panel(5, n_people=4).to_matrix()
     long = cells.rename_axis("item").reset_index().melt("item", var_name="sort", value_name="group")

@@ -20,12 +20,13 @@ def partitions(seed, n_items=40, n_annotators=7, missing=0.4):
     return np.where(rng.random(cells.shape) < missing, -1, cells)
 
 
-@pytest.mark.parametrize(("chunk", "table"), [(1, 1), (100, 1), (1 << 23, 100), (1 << 23, 1 << 20)])
+@pytest.mark.parametrize(("chunk", "pairs"), [(1, 0), (100, 0), (1, 1 << 24), (100, 1 << 24)])
 @pytest.mark.parametrize("seed", range(5))
-def test_equals_scikit_learn_on_the_common_items(monkeypatch, seed, chunk, table):
-    """By sparse counts, and from the third case on by tables of them."""
-    monkeypatch.setattr(agreement, "CHUNK_ENTRIES", chunk)
-    monkeypatch.setattr(agreement, "TABLE_ENTRIES", table)
+def test_equals_scikit_learn_on_the_common_items(monkeypatch, seed, chunk, pairs):
+    """By sparse counts, and from the third case on by a table of pairs of items."""
+    for entries in ("CHUNK_ENTRIES", "TABLE_ENTRIES"):
+        monkeypatch.setattr(agreement, entries, chunk)
+    monkeypatch.setattr(agreement, "TABLE_OF_PAIRS", pairs)
     cells = partitions(seed)
     found = annotator_agreement(Groupings.from_matrix(cells, missing=-1)).to_numpy()
     for a, b in itertools.combinations(range(cells.shape[1]), 2):

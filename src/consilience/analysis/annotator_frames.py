@@ -206,10 +206,11 @@ def are_far_below(values: pd.Series) -> pd.Series:
 
 def mean_with_others(agreement: pd.DataFrame) -> Float[np.ndarray, " annotators"]:
     """Return the mean agreement of each annotator with the others, NaN where it is unknown."""
-    others = agreement.to_numpy(copy=True)
-    np.fill_diagonal(others, np.nan)
-    known = np.isfinite(others).sum(1)
-    return np.divide(np.nansum(others, 1), known, out=np.full(len(known), np.nan), where=known > 0)
+    values = agreement.to_numpy()
+    others = np.isfinite(values)
+    np.fill_diagonal(others, False)
+    known = others.sum(1)
+    return np.divide(values.sum(1, where=others), known, out=np.full(len(known), np.nan), where=known > 0)
 
 
 def is_named(frame: pd.DataFrame) -> bool:

@@ -24,6 +24,7 @@ from consilience.annotations.names import plain
 
 __all__ = ["exact_groups"]
 
+CELLS_AT_ONCE = 1 << 22  # groups × groupings: 32 MB
 FEWEST = 2  # items of a group, and people who made it
 
 
@@ -106,10 +107,16 @@ def _count_sorted(
         (np.ones(groupings.n_groups), (np.arange(groupings.n_groups), groupings.grouping_of_group)),
         shape=(groupings.n_groups, groupings.n_groupings),
     )
-    seen = (member @ groupings.incidence @ of_grouping).toarray() >= sizes[:, None]
-    by_person = np.zeros((len(sizes), groupings.n_annotators), dtype=bool)
-    np.logical_or.at(by_person.T, groupings.annotator_of_grouping, seen.T)
-    return by_person.sum(1)
+    held = groupings.incidence @ of_grouping
+    counts = np.zeros(len(sizes), dtype=int)
+    at_once = max(1, CELLS_AT_ONCE // max(groupings.n_groupings, 1))
+    for start in range(0, len(sizes), at_once):
+        some = slice(start, start + at_once)
+        seen = (member[some] @ held).toarray() >= sizes[some, None]
+        by_person = np.zeros((seen.shape[0], groupings.n_annotators), dtype=bool)
+        np.logical_or.at(by_person.T, groupings.annotator_of_grouping, seen.T)
+        counts[some] = by_person.sum(1)
+    return counts
 
 
 def _build_tree(

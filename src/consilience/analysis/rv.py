@@ -38,6 +38,8 @@ __all__ = ["rv_coefficients"]
 FEWEST_COMMON = 3  # items of two annotators
 MOST_NUMBERS = 20_000_000  # annotators × items²
 NEGLIGIBLE = 1e-9
+MOST_AXES = 10  # whose eigenvectors are kept
+AT_ONCE = 500  # annotators whose products are scaled at a time
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,9 @@ class ScalarProducts:
         else:
             both = (self.seen[:, :, None] & self.seen[:, None, :]).reshape(n, -1)
             own = flat**2 @ both.T.astype(float)
-        common = self.seen.astype(float) @ self.seen.T
-        scale = np.sqrt(own * own.T)
-        known = (common >= FEWEST_COMMON) & (scale > NEGLIGIBLE)
+        scale = own * own.T
+        np.sqrt(scale, out=scale)
+        known = (self.seen.astype(float) @ self.seen.T >= FEWEST_COMMON) & (scale > NEGLIGIBLE)
         rv = np.divide(numerator, scale, out=np.full(numerator.shape, np.nan), where=known)
         rv[np.diag_indices(n)] = np.where(known.diagonal(), 1.0, np.nan)
         return rv
@@ -136,12 +138,34 @@ class ScalarProducts:
         np.fill_diagonal(filled, 1.0)
         return filled
 
+    def _eigenpairs_by_items(self) -> tuple[Float[np.ndarray, " axes"], Float[np.ndarray, "annotators first"]]:
+        """Return eigenvalues that are not 0, in rising order, and last eigenvectors, where all coefficients are known.
+
+        From the sums of products of pairs of items, of which there are fewer than annotators. Products of an annotator
+        are symmetric: what is beside the diagonal counts twice.
+        """
+        n, n_items = self.seen.shape
+        one, other = np.triu_indices(n_items)
+        factor = np.where(one == other, 1.0, np.sqrt(2.0))
+        parts = [slice(start, start + AT_ONCE) for start in range(0, n, AT_ONCE)]
+
+        def rows(some: slice) -> Float[np.ndarray, "some pairs"]:
+            return self.products[some][:, one, other] * factor / np.sqrt(self.squares[some])[:, None]
+
+        values, axes = eigh(sum(of.T @ of for of in map(rows, parts)))
+        values = values[values > NEGLIGIBLE * values[-1]]
+        first = np.sqrt(values[-MOST_AXES:])
+        return values, np.concatenate([rows(some) @ axes[:, -len(first) :] for some in parts]) / first
+
     @cached_property
-    def eigenpairs(self) -> tuple[Float[np.ndarray, " axes"], Float[np.ndarray, "annotators axes"]]:
-        """Eigenvalues of the filled coefficients, the largest first, and eigenvectors, the first one positive."""
-        values, vectors = eigh(self.filled)
-        values, vectors = values[::-1], vectors[:, ::-1]
-        largest = vectors[np.abs(vectors).argmax(0), np.arange(len(values))]  # eigh leaves the sign to the machine
+    def eigenpairs(self) -> tuple[Float[np.ndarray, " axes"], Float[np.ndarray, "annotators first"]]:
+        """Eigenvalues of the filled coefficients, the largest first, and the first eigenvectors, the first positive."""
+        n_annotators, n_items = self.seen.shape
+        is_known = n_items >= FEWEST_COMMON and self.seen.all() and self.squares.min(initial=1.0) > NEGLIGIBLE
+        is_quick = is_known and n_annotators > n_items * (n_items + 1) // 2
+        values, vectors = self._eigenpairs_by_items() if is_quick else eigh(self.filled)
+        values, vectors = values[::-1], vectors[:, : -MOST_AXES - 1 : -1]
+        largest = vectors[np.abs(vectors).argmax(0), np.arange(vectors.shape[1])]  # eigh leaves the sign to the machine
         return values, vectors * np.where(largest < 0, -1.0, 1.0)
 
     @property
@@ -156,10 +180,10 @@ class ScalarProducts:
         """Coordinates of annotators, NaN without a coefficient, and each axis's share of the positive eigenvalues."""
         values = np.maximum(self.eigenpairs[0], 0.0)
         used = min(n_axes, len(values))
-        places, shares = np.zeros((len(values), n_axes)), np.zeros(n_axes)
+        places, shares = np.zeros((len(self.products), n_axes)), np.zeros(n_axes)
         places[:, :used] = self.eigenpairs[1][:, :used] * np.sqrt(values[:used])
         shares[:used] = values[:used] / max(values.sum(), NEGLIGIBLE)
-        places[np.isnan(self.rv).all(1)] = np.nan
+        places[(self.seen.sum(1) < FEWEST_COMMON) | (self.squares <= NEGLIGIBLE)] = np.nan
         return places, shares
 
     def some(self, chosen: Int[np.ndarray, " chosen"]) -> ScalarProducts:
@@ -185,6 +209,15 @@ class ScalarProducts:
         of_matrix = np.einsum("ai,ij,aj->a", seen, matrix**2, seen, optimize=True)
         scale = np.sqrt(self.squares * of_matrix)
         return np.divide(numerator, scale, out=np.full(len(scale), np.nan), where=scale > NEGLIGIBLE)
+
+
+def _eigenpairs_of_rows(
+    rows: Float[np.ndarray, "annotators columns"],
+) -> tuple[Float[np.ndarray, " axes"], Float[np.ndarray, "annotators axes"]]:
+    """Return eigenvalues that are not 0, in rising order, and eigenvectors of the scalar products of many rows."""
+    values, axes = eigh(rows.T @ rows)
+    known = values > NEGLIGIBLE * values[-1]
+    return values[known], rows @ axes[:, known] / np.sqrt(values[known])
 
 
 def _centre_grouping(

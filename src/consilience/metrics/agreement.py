@@ -39,10 +39,11 @@ from consilience.errors import InputError
 __all__ = ["annotator_agreement", "mean_agreement", "order_by_agreement"]
 
 CHUNK_ENTRIES = 1 << 23  # counts of common items held in memory at a time
-TABLE_ENTRIES = 1 << 20  # of a dense table of them, which is written several times: larger ones leave the cache
+TABLE_ENTRIES = 1 << 20  # of dense counts, which are written several times: larger ones leave the cache
+TABLE_OF_PAIRS = 1 << 24  # groupings × pairs of items, in single precision: 64 MB, and as many for what they hold
 MOST_OPTIMAL = 1000  # annotators up to which the optimal order of the tree's leaves is computed
 
-Counts = Any  # csr_array, or an array where most numbers are not 0
+Counts = Any  # a sparse array in rows or in columns, or an array
 
 
 def annotator_agreement(groupings: Any) -> pd.DataFrame:
@@ -85,7 +86,7 @@ def annotator_agreement(groupings: Any) -> pd.DataFrame:
     np.maximum.at(largest, groupings.annotator_of_grouping, sizes)
     np.fill_diagonal(index, np.where(largest > 1, 1.0, np.nan))
     names = groupings.annotators.rename("annotator")
-    return pd.DataFrame(index, index=names, columns=names)
+    return pd.DataFrame(index, index=names, columns=names, copy=False)
 
 
 def mean_agreement(groupings: Any) -> float:
@@ -114,15 +115,18 @@ def mean_agreement(groupings: Any) -> float:
     0.0
     """
     groupings = as_groupings(groupings, None, "mean_agreement")
-    excess, possible, pairs = _excess(
+    number = np.arange(groupings.n_annotators)
+    excess = most = pairs = 0.0
+    for some, found in _excess(
         groupings.incidence, groupings.grouping_of_group, groupings.annotator_of_grouping, groupings.n_annotators
-    )
-    others = ~np.eye(groupings.n_annotators, dtype=bool)
-    if not pairs[others].any():
+    ):
+        others = number[some, None] != number
+        more = [float(counts[others].sum()) for counts in found]
+        excess, most, pairs = excess + more[0], most + more[1], pairs + more[2]
+    if not pairs:
         return np.nan
-    most = float(possible[others].sum())
     # 0 but for rounding: no agreement beyond chance is possible
-    return float(excess[others].sum()) / most if most > 1e-12 * pairs[others].sum() else 1.0
+    return excess / most if most > 1e-12 * pairs else 1.0
 
 
 def order_by_agreement(matrix: Any) -> Int[np.ndarray, " annotators"]:
@@ -200,10 +204,11 @@ def adjusted_rand(
         NaN without a pair of common items. The diagonal compares an owner's groupings with each other, and each with
         itself.
     """
-    excess, possible, pairs = _excess(incidence, grouping_of_group, owner_of_grouping, n_owners)
-    trivial = possible <= 1e-12 * pairs  # 0 but for rounding
-    index = np.divide(excess, possible, out=np.ones_like(excess), where=~trivial)
-    index[pairs == 0] = np.nan
+    index = np.empty((n_owners, n_owners))
+    for some, (excess, possible, pairs) in _excess(incidence, grouping_of_group, owner_of_grouping, n_owners):
+        trivial = possible <= 1e-12 * pairs  # 0 but for rounding
+        index[some] = np.divide(excess, possible, out=np.ones_like(excess), where=~trivial)
+        index[some][pairs == 0] = np.nan
     return index
 
 
@@ -212,37 +217,73 @@ def _excess(
     grouping_of_group: Int[np.ndarray, " groups"],
     owner_of_grouping: Int[np.ndarray, " groupings"],
     n_owners: int,
-) -> tuple[Float[np.ndarray, "owners owners"], ...]:
-    """Return S - E, (A + B) / 2 - E and T of each pair of owners, summed over their pairs of groupings."""
+) -> Iterator[tuple[slice, list[Float[np.ndarray, "some owners"]]]]:
+    """Yield S - E, (A + B) / 2 - E and T of some owners with every owner, summed over their pairs of groupings."""
     n_groupings = len(owner_of_grouping)
-    member = _indicator(grouping_of_group, n_groupings)
-    owned = _indicator(owner_of_grouping, n_owners)
-    excess, possible, pairs = (np.zeros((n_owners, n_owners)) for _ in range(3))
-    held: Counts = incidence.toarray() if _has_dense_products(incidence) else incidence
-    presented = held @ member
-    entries = CHUNK_ENTRIES if held is incidence else TABLE_ENTRIES
-    for some in _chunks(np.bincount(grouping_of_group, minlength=n_groupings), entries):
-        observed, either, total = _pair_counts(held, presented, member, some)
+    order = np.argsort(owner_of_grouping, kind="stable")
+    begins = np.searchsorted(owner_of_grouping[order], np.arange(n_owners + 1))
+    member, owned = _indicator(grouping_of_group, n_groupings), _indicator(owner_of_grouping, n_owners)
+    has_one_each = np.array_equal(owner_of_grouping, np.arange(n_owners))
+    presented = incidence @ member
+    size, entries = np.bincount(grouping_of_group, minlength=n_groupings), CHUNK_ENTRIES
+    table = None
+    if _has_few_pairs(incidence, presented):
+        table = _table_of_pairs(incidence, grouping_of_group, n_groupings)
+        size, entries = np.ones(n_groupings), TABLE_ENTRIES
+    for owners in _chunks(np.bincount(owner_of_grouping, size, n_owners), entries):
+        some = order[begins[owners.start] : begins[owners.stop]]
+        observed, either, total = (
+            _pair_counts(incidence, presented, member, some) if table is None else _counts_of_table(*table, some)
+        )
         expected = either[0] * either[1] * _inverse(total)
         mean = (either[0] + either[1]) / 2
-        for sums, counts in ((excess, observed - expected), (possible, mean - expected), (pairs, total)):
-            np.add.at(sums, owner_of_grouping[some], _as_array(counts @ owned))
-    return excess, possible, pairs
+        found = [observed - expected, mean - expected, total]
+        if not has_one_each:
+            mine = csr_array(owned[some][:, owners].T)
+            found = [mine @ counts @ owned for counts in found]
+        yield owners, [counts if isinstance(counts, np.ndarray) else counts.toarray() for counts in found]
 
 
-def _as_array(counts: Counts) -> np.ndarray:
-    return counts if isinstance(counts, np.ndarray) else counts.toarray()
-
-
-def _has_dense_products(incidence: csr_array) -> bool:
-    """Whether most groups have items in common with most others, so that a table of all is smaller and quicker."""
+def _has_few_pairs(incidence: csr_array, presented: csr_array) -> bool:
+    """Whether most groups have items in common with most others, and all pairs of items are few enough for a table."""
     groups_of_item = np.diff(incidence.indptr).astype(float)
     n_items, n_groups = incidence.shape
-    return bool(n_items * n_groups <= CHUNK_ENTRIES and (groups_of_item**2).sum() >= float(n_groups) ** 2)
+    is_small = n_items * (n_items - 1) // 2 * presented.shape[1] <= TABLE_OF_PAIRS
+    is_plain = bool((presented.data == 1).all())  # no item counts several times
+    return is_small and is_plain and bool((groups_of_item**2).sum() >= float(n_groups) ** 2)
+
+
+def _table_of_pairs(
+    incidence: csr_array, grouping_of_group: Int[np.ndarray, " groups"], n_groupings: int
+) -> tuple[Float[np.ndarray, "pairs groupings"], Float[np.ndarray, "pairs groupings"] | None]:
+    """Return which pairs of items each grouping puts together, and which it holds, None if all; sums are exact."""
+    n_items = incidence.shape[0]
+    group = np.full((n_items, n_groupings), -1, dtype=np.int32)
+    item = np.repeat(np.arange(n_items), np.diff(incidence.indptr))
+    group[item, grouping_of_group[incidence.indices]] = incidence.indices
+    one, other = (group[items] for items in np.triu_indices(n_items, 1))
+    held = (one >= 0) & (other >= 0)
+    joined = ((one == other) & held).astype(np.float32)
+    return joined, None if held.all() else held.astype(np.float32)
+
+
+def _counts_of_table(
+    joined: Float[np.ndarray, "pairs groupings"],
+    held: Float[np.ndarray, "pairs groupings"] | None,
+    some: Int[np.ndarray, " some"],
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Return S, (A, B) and T of some groupings with every grouping, (some, groupings) each."""
+    mine = joined[:, some].T
+    observed = (mine @ joined).astype(float)
+    if held is None:
+        own, others = mine.sum(1, dtype=float)[:, None], joined.sum(0, dtype=float)
+        return observed, (own, others), np.full(observed.shape, float(len(joined)))
+    both = held[:, some].T
+    return observed, ((mine @ held).astype(float), (both @ joined).astype(float)), (both @ held).astype(float)
 
 
 def _pair_counts(
-    held: Counts, presented: Counts, member: csr_array, some: slice
+    held: csr_array, presented: csr_array, member: csr_array, some: Int[np.ndarray, " some"]
 ) -> tuple[Counts, tuple[Counts, Counts], Counts]:
     """Return S, (A, B) and T of some groupings with every grouping, (some, groupings) each."""
     mine = csr_array(member[:, some].T)
@@ -254,17 +295,11 @@ def _pair_counts(
     return observed, (mine @ split, pooled @ member), _pairs_of(in_groupings @ presented)
 
 
-def _pairs_of(counts: Counts) -> Counts:
+def _pairs_of(counts: Counts) -> csr_array:
     """Return the numbers of pairs among n items, n (n - 1) / 2."""
-    is_array = isinstance(counts, np.ndarray)
-    pairs = counts if is_array else csr_array(counts)
-    numbers = np.round(counts if is_array else pairs.data)
-    others = numbers - 1
-    others *= numbers
-    others /= 2
-    if is_array:
-        return others
-    pairs.data = others
+    pairs = csr_array(counts)
+    numbers = np.round(pairs.data)
+    pairs.data = numbers * (numbers - 1) / 2
     pairs.eliminate_zeros()
     return pairs
 
@@ -280,9 +315,9 @@ def _indicator(part: Int[np.ndarray, " members"], n_parts: int) -> csr_array:
     return csr_array((np.ones(n), part, np.arange(n + 1)), shape=(n, n_parts))
 
 
-def _chunks(groups_per_grouping: Int[np.ndarray, " groupings"], entries: int) -> Iterator[slice]:
-    """Return slices of groupings whose rows of the Gram matrix have at most about so many entries."""
-    ends = np.cumsum(groups_per_grouping)
+def _chunks(groups: Float[np.ndarray, " owners"], entries: int) -> Iterator[slice]:
+    """Return slices of owners whose rows of the Gram matrix have at most about so many entries."""
+    ends = np.cumsum(groups).astype(int)
     chunk = ends * ends[-1:] // entries
     cuts = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(ends)]
     return (slice(start, stop) for start, stop in pairwise(cuts))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from scipy.sparse import csr_array
 
 from consilience.analysis.annotator_frames import is_named
@@ -29,6 +29,7 @@ from consilience.inspection.report.tables import (
 )
 
 ANNOTATORS = 100  # rows of the table; the middle of a longer one is left out
+CELLS_AT_ONCE = 1 << 22  # of annotators by annotators
 LEAST_IN_COMMON = 10  # items that two grouped, below which their agreement is mostly luck
 LONGEST = 24  # characters of a class name in a line
 
@@ -370,46 +371,57 @@ def of_labels(entropy: float) -> Ranking:
 
 def n_in_common(groupings: Groupings) -> Int[np.ndarray, "annotators annotators"]:
     """Count the items that each two annotators have both grouped."""
-    owner = csr_array(
-        (
-            np.ones(len(groupings.annotator_of_group)),
-            groupings.annotator_of_group,
-            np.arange(len(groupings.annotator_of_group) + 1),
-        ),
-        shape=(len(groupings.annotator_of_group), groupings.n_annotators),
+    n, place = (
+        groupings.n_annotators,
+        (groupings.annotator_of_group[groupings.incidence.indices], groupings.item_of_row),
     )
-    seen = (groupings.incidence @ owner > 0).astype(np.int64)
-    return np.asarray((seen.T @ seen).todense())
+    seen = csr_array((np.ones(len(place[0]), dtype=np.int32), place), shape=(n, groupings.n_items))
+    seen.data[:] = 1  # once, in however many groupings
+    common = np.empty((n, n), dtype=np.int16 if groupings.n_items < 1 << 15 else np.int32)
+    at_once = max(1, CELLS_AT_ONCE // max(n, 1))
+    for start in range(0, n, at_once):
+        common[start : start + at_once] = (seen[start : start + at_once] @ seen.T).toarray()
+    return common
 
 
 def compares_most(common: Int[np.ndarray, "annotators annotators"], groupings: Groupings) -> bool:
     """Whether most two annotators have so many items in common that their agreement says something."""
-    pairs = common[np.triu_indices(len(common), 1)]
-    return len(pairs) > 0 and float(np.median(pairs)) >= min(LEAST_IN_COMMON, groupings.n_items / 2)
+    pairs = common[_is_pair(len(common))]
+    return len(pairs) > 0 and float(np.median(pairs, overwrite_input=True)) >= min(
+        LEAST_IN_COMMON, groupings.n_items / 2
+    )
+
+
+def _is_pair(n: int) -> Bool[np.ndarray, "{n} {n}"]:
+    """Each two of n once, as a mask, which takes less memory than their numbers."""
+    return np.triu(np.ones((n, n), dtype=bool), 1)
 
 
 def agreement_sentences(agreement: pd.DataFrame, common: Int[np.ndarray, "annotators annotators"]) -> list[str]:
     """Describe the heat map of agreement in sentences; `common` counts the items that both grouped."""
     words = current_words()
     values = agreement.to_numpy()
-    upper = np.triu_indices(len(values), 1)
-    known = np.isfinite(values[upper])
+    known = np.isfinite(values)
+    known &= _is_pair(len(values))
     if len(values) < 2:
         return []
     if not known.any():
         return [f"No two {words.annotators} have two {words.items} in common, so their agreement is unknown."]
-    told = known & (common[upper] >= min(LEAST_IN_COMMON, int(common[upper].max())))  # of few items it is luck
-    found = np.where(told, values[upper], -np.inf)
-    names = [name_text(name) for name in agreement.index]
-    best = int(found.argmax())
+    told = common >= min(LEAST_IN_COMMON, int(common.max(where=known, initial=0)))  # of few items it is luck
+    told &= known
+    one = int(values.max(axis=1, where=told, initial=-np.inf).argmax())
+    other = int(np.where(told[one], values[one], -np.inf).argmax())
+    best = [name_text(agreement.index[place]) for place in (one, other)]
+    n_unknown = len(values) * (len(values) - 1) // 2 - int(known.sum())
     sentences = [
         f"The agreement of two {words.annotators} (1: the same groups, 0: by chance) is "
-        f"{number(values[upper][known].mean())} on average, and "
-        f"highest for {names[upper[0][best]]} and {names[upper[1][best]]} ({number(found[best])})."
+        f"{number(values.mean(where=known))} on average, and highest for {best[0]} and {best[1]} "
+        f"({number(values[one, other])})."
     ]
-    if (~known).any():
-        pairs = quantify(int((~known).sum()), "pair")
-        sentences.append(f"{pairs} of {words.annotators} have fewer than two {words.items} in common.")
+    if n_unknown:
+        sentences.append(
+            f"{quantify(n_unknown, 'pair')} of {words.annotators} have fewer than two {words.items} in common."
+        )
     return sentences
 
 

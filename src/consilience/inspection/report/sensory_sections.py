@@ -27,8 +27,10 @@ from consilience.inspection.report.map_data import words_file
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
+    MAX_CSV,
     Cell,
     Column,
+    Download,
     ReportTable,
     download,
     name_cell,
@@ -138,7 +140,7 @@ def panel_section(subject: Subject) -> Section | None:
     if not are_compared(subject.annotations, subject.clusters):
         return None
     groupings, words, found = subject.groupings, subject.words, subject.segments
-    products = ScalarProducts.of(SortTable.of(groupings))
+    ax, file, table = _of_products(subject)
     caption = (
         f"The {words.annotators} by their RV coefficients{_of_groups(subject)}, close to each other if they sort alike "
         "(DISTATIS). The "
@@ -147,15 +149,12 @@ def panel_section(subject: Subject) -> Section | None:
     )
     if found is not None and found.n_segments > 1:
         caption += " Each segment has its colour and shape."
-    ax = draw_products(products, groupings.annotators, found, ax=Sheet())
 
     def say_named() -> str:
         point = f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""
         some = f" {words.Annotators} are named where there is room, and all are in the table below.{point}"
         return some if n_named(ax) < groupings.n_annotators else ""
 
-    rv = pd.DataFrame(products.rv, groupings.annotators, groupings.annotators)
-    file = download("rv.csv", rv.round(4), "annotator")
     blocks: list[ReportTable | Figure] = [
         Figure.of(
             *("rv-map", cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}", caption),
@@ -163,13 +162,24 @@ def panel_section(subject: Subject) -> Section | None:
             readable=MEDIUM,
             named=say_named,
         ),
-        _annotators_table(subject, products),
+        table,
     ]
     if found is None:
         sentence = f"Segments of the {words.annotators} are not looked for in so large a panel; panel_segments does."
         return Section("panel", f"How alike the {words.annotators} sort", [sentence], blocks)
     blocks += _segment_tables(subject, found)
     return Section("panel", f"How alike the {words.annotators} sort", [_verdict(subject, found)], blocks)
+
+
+def _of_products(subject: Subject) -> tuple[Axes, Download, ReportTable]:
+    """Return what shows the scalar products, which take much memory: map, file of coefficients, and table."""
+    names = subject.groupings.annotators
+    products = ScalarProducts.of(SortTable.of(subject.groupings))
+    ax = draw_products(products, names, subject.segments, ax=Sheet())
+    file = Download("rv.csv", "", len(names))
+    if 2 * len(names) ** 2 <= MAX_CSV:  # else computed for nothing
+        file = download("rv.csv", pd.DataFrame(products.rv, names, names).round(4), "annotator")
+    return ax, file, _annotators_table(subject, products)
 
 
 def _verdict(subject: Subject, found: PanelSegments) -> str:
