@@ -2,6 +2,7 @@
 
 jobs     ``consilience fit FILE`` in a process of its own, with imports: card sorts of few and of many people,
          and what is said of a file that is not there. There is no peer that writes such reports.
+imports  a model of labels, in a process of its own, beside the packages that every fit needs.
 reading  annotations from files and frames, in turns with what only parses the file, or only numbers the names.
 fits     models at their defaults whose goal is a number of seconds.
 
@@ -87,6 +88,29 @@ def card_sorts(n_people: int, n_cards: int) -> Groupings:
     piles = np.random.default_rng(0).integers(N_PILES, size=n_cards)
     cards = [f"card {i}" for i in range(n_cards)]
     return simulate_crowd(piles, n_annotators=n_people, accuracy=ACCURACY, merge=0.2, items=cards, random_state=0)
+
+
+# ---- imports
+
+IMPORT, NEEDED = "from consilience.consensus import DawidSkene", "import pandas, scipy.sparse, sklearn.base"
+LONGEST_IMPORT = 0.3  # seconds beyond the packages
+IMPORTED = "import time; start = time.perf_counter(); {}; print(time.perf_counter() - start, time.process_time())"
+
+
+def cells_of_imports() -> Iterator[Cell]:
+    yield Cell("imports", "a new process", IMPORT, 0, settings={"peer": NEEDED, "script": IMPORTED, "repeats": 5})
+
+
+def compute_imports(cell: Cell) -> dict[str, Any]:
+    """Return what the import takes in a new process, and that of what it needs."""
+
+    def imported(statement: str) -> Run:
+        command = [sys.executable, "-c", cell.settings["script"].format(statement)]
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return dict(zip(("seconds", "busy"), map(float, output.split()), strict=True))
+
+    calls = {one: lambda one=one: imported(one) for one in (cell.model, cell.settings["peer"])}
+    return compared(in_turns(calls, cell.settings["repeats"]), cell.model)
 
 
 # ---- reading

@@ -1,10 +1,10 @@
 """Label aggregation against crowd-kit, and against its bare arithmetic.
 
 Each run starts from a frame of task, worker and label, in random order, ends with the labels, and has its own process,
-the methods in turns. Memory is that of the process, less that of one that only holds the frame. By maximum likelihood,
-Dawid and Skene's model has 20 sweeps in both packages; otherwise both stop as they do by default. Of our sweeps the
-seconds are also measured without what `fit` does before and after them: it reads and orders the labels, looks for
-copies, and calibrates.
+the methods in turns. The frame holds numbers, or names, which have to be read. Memory is that of the process, less that
+of one that only holds the frame. By maximum likelihood, Dawid and Skene's model has 20 sweeps in both packages;
+otherwise both stop as they do by default. Of our sweeps the seconds are also measured without what `fit` does before
+and after them: it reads and orders the labels, looks for copies, and calibrates.
 
 One sweep of maximum likelihood is compared with two sparse products and the exponentials of items × classes, in one
 process, with one thread of BLAS, as `fit` sets it. Stagewise EM has no peer.
@@ -24,7 +24,9 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks import many_classes
 from benchmarks.experiments import Cell
+from benchmarks.speed.jobs import texts
 from benchmarks.speed.measuring import Run, against_arithmetic, compared, in_own_process, in_turns, megabytes, timed
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, StagewiseEM
@@ -51,6 +53,14 @@ PEERS = {
 }
 SAME_SWEEPS, DEFAULT, VOTE = PEERS
 PEER_OF = dict(zip(MODELS, (SAME_SWEEPS, SAME_SWEEPS, DEFAULT, VOTE), strict=True))
+NAMED: dict[str, dict[str, Any]] = {
+    "100 000 items, 10 labels of each, names": {"shape": SMALL, "each": 10, "repeats": 3},
+    "1 000 000 items, 5 labels of each, names": {"shape": LARGE, "each": 5, "repeats": 1},
+}
+WANTED_OF_NAMED = {SAME_SWEEPS: 15, DEFAULT: 5}  # times as long as ours
+MOST_MEMORY = 0.4  # of crowd-kit's
+MANY_CLASSES, MOST_MEGABYTES = 1000, 300
+WANTED_OF_MANY = {"vote": 0.3, "one-coin": 1.0, "full": 10.0}  # seconds of the processor
 STAGEWISE = {"StagewiseEM(refine=None)": StagewiseEM(refine=None), "StagewiseEM()": StagewiseEM()}
 
 
@@ -77,6 +87,29 @@ def cells_of_large_defaults() -> Iterator[Cell]:
     yield Cell("labels_large_defaults", sizes_of(LARGE), DEFAULTS, 0, MODELS[DEFAULTS], settings)
 
 
+def cells_of_names() -> Iterator[Cell]:
+    for data, settings in NAMED.items():
+        settings = settings | {"peers": list(WANTED_OF_NAMED), "names": True}
+        yield Cell("labels_names", data, DEFAULTS, 0, MODELS[DEFAULTS], settings)
+
+
+def compute_names(cell: Cell) -> dict[str, Any]:
+    """Return the runs of our defaults, and of crowd-kit with the same sweeps and at its defaults."""
+    return runs_of(cell, *cell.settings["peers"])
+
+
+def cells_of_many_classes() -> Iterator[Cell]:
+    data = f"{MANY_CLASSES} classes, {many_classes.N_ITEMS} items, {many_classes.N_ANNOTATORS} annotators"
+    for name, model in many_classes.MODELS.items():
+        yield Cell("many_classes", data, name, 0, model, {"n_classes": MANY_CLASSES})
+
+
+def compute_many_classes(cell: Cell) -> dict[str, Any]:
+    """Return a fit in a process of its own."""
+    run = in_own_process(many_classes.run, cell.estimator, cell.settings["n_classes"], 0)
+    return compared(in_turns({cell.model: lambda: run}, 1), cell.model)
+
+
 def compute_large_defaults(cell: Cell) -> dict[str, Any]:
     """Return the runs of our defaults, and of 20 sweeps by maximum likelihood."""
     return runs_of(cell, MODELS[ONE_THREAD])
@@ -87,15 +120,19 @@ def compute_labels(cell: Cell) -> dict[str, Any]:
     return runs_of(cell, cell.settings["peer"])
 
 
-def runs_of(cell: Cell, peer: Any) -> dict[str, Any]:
-    """Return the runs of a model and its peer on one crowd, and the share of right labels if accuracies are known."""
+def runs_of(cell: Cell, *peers: Any) -> dict[str, Any]:
+    """Return the runs of a model and its peers on one crowd, and the share of right labels if accuracies are known."""
     settings = cell.settings
-    labels, classes, accuracy = crowd(settings["shape"])
-    methods = {cell.model: cell.estimator, settings["peer"]: peer, FRAME: FRAME}
+    labels, classes, accuracy = crowd(settings["shape"], settings.get("each", LABELS_EACH))
+    names = settings.get("peers", [settings.get("peer")])
+    methods = {cell.model: cell.estimator, **dict(zip(names, peers, strict=True)), FRAME: FRAME}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "labels.npz"
         write_frame(path, labels, classes)
-        calls = {name: lambda method=method: in_own_process(run, method, path) for name, method in methods.items()}
+        has_names = settings.get("names", False)
+        calls = {
+            name: lambda method=method: in_own_process(run, method, path, has_names) for name, method in methods.items()
+        }
         runs = in_turns(calls, settings["repeats"])
     frame = runs.pop(FRAME)["peak"]
     for found in runs.values():
@@ -103,14 +140,14 @@ def runs_of(cell: Cell, peer: Any) -> dict[str, Any]:
     return compared(runs, cell.model) | {"limit": limit(labels, classes, accuracy)}
 
 
-def crowd(shape: tuple[int, int, int]) -> tuple[Labels, np.ndarray, np.ndarray]:
+def crowd(shape: tuple[int, int, int], each: int = LABELS_EACH) -> tuple[Labels, np.ndarray, np.ndarray]:
     """Return labels, classes, and the annotators' accuracies, which are between .40 and .92."""
     n_items, n_annotators, n_classes = shape
     rng = np.random.default_rng(0)
     classes = rng.integers(n_classes, size=n_items)
     accuracy = rng.uniform(0.40, 0.92, n_annotators)
     labels = simulate_labels(
-        classes, n_annotators=n_annotators, accuracy=accuracy, annotators_per_item=LABELS_EACH, random_state=rng
+        classes, n_annotators=n_annotators, accuracy=accuracy, annotators_per_item=each, random_state=rng
     )
     return labels, classes, accuracy
 
@@ -130,17 +167,23 @@ def write_frame(path: Path, labels: Labels, classes: np.ndarray) -> None:
     np.savez(path, classes=classes, **{name: codes[order] for name, codes in columns.items()})
 
 
-def run(method: Any, path: Path) -> Run:
+def run(method: Any, path: Path, has_names: bool = False) -> Run:
     """Run an estimator, a peer by its name, or nothing, in this process."""
     stored = np.load(path)
-    frame = pd.DataFrame({name: stored[name] for name in ("task", "worker", "label")})
-    classes = stored["classes"]
+    columns = {name: stored[name] for name in ("task", "worker", "label")}
+    classes: Any = stored["classes"]
+    tasks: Any = np.arange(len(classes))
+    if has_names:
+        columns = {name: texts(name, codes) for name, codes in columns.items()}
+        tasks, classes = texts("task", tasks), np.asarray(texts("label", classes))
+    frame = pd.DataFrame(columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of sweeps is fixed
         answer(method, frame.head(1000))  # imports what is imported late
         found, (labels, n_sweeps) = timed(lambda: answer(method, frame))
-    right = float((labels.loc[np.arange(len(classes))].to_numpy() == classes).mean())
-    found |= {"peak": megabytes(), "sweeps": n_sweeps, "right": right}
+    found |= {"peak": megabytes(), "sweeps": n_sweeps}
+    if labels is not None:
+        found["right"] = float((labels.loc[tasks].to_numpy() == classes).mean())
     return found | {"alone": sweeps_alone(method, frame)} if is_maximum_likelihood(method) else found
 
 
@@ -162,10 +205,10 @@ def sweeps_alone(model: DawidSkene, frame: pd.DataFrame) -> float:
         return timed(lambda: dawid_skene.run(first, evidence, **settings))[0]["seconds"]
 
 
-def answer(method: Any, frame: pd.DataFrame) -> tuple[pd.Series, int]:
-    """Return labels by task, and the number of sweeps."""
+def answer(method: Any, frame: pd.DataFrame) -> tuple[pd.Series | None, int]:
+    """Return labels by task, and the number of sweeps; nothing of the frame alone."""
     if method == FRAME:
-        return pd.Series(0, np.arange(frame["task"].max() + 1)), 0
+        return None, 0
     if isinstance(method, str):
         name, settings = PEERS[method]
         return of_crowd_kit(name, settings, frame)

@@ -17,6 +17,7 @@ from benchmarks.experiments import Page, Part, Record
 from benchmarks.speed import (
     deep,
     deep_step,
+    growth,
     jobs,
     labels,
     machine,
@@ -24,6 +25,7 @@ from benchmarks.speed import (
     partition_labels,
     pictures,
     profiles,
+    studies,
     subset_groupings,
     telling,
 )
@@ -63,7 +65,12 @@ PARTS = (
     Part("deep_start", deep.cells_of_deep_start, deep.compute_deep_start),
     Part("deep_step", deep_step.cells_of_deep_step, deep_step.compute_deep_step),
     Part("deep_restarts", deep_step.cells_of_deep_restarts, deep_step.compute_deep_restarts),
+    Part("labels_names", labels.cells_of_names, labels.compute_names, is_optional=True),
+    Part("many_classes", labels.cells_of_many_classes, labels.compute_many_classes, is_optional=True),
+    Part("growth", growth.cells_of_growth, growth.compute_growth, is_optional=True),
     Part("jobs", jobs.cells_of_jobs, jobs.compute_jobs, is_optional=True),
+    Part("studies", studies.cells_of_studies, studies.compute_studies, is_optional=True),
+    Part("imports", jobs.cells_of_imports, jobs.compute_imports, is_optional=True),
     Part("reading", jobs.cells_of_reading, jobs.compute_reading, is_optional=True),
     Part("fits", jobs.cells_of_fits, jobs.compute_fits, is_optional=True),
 )
@@ -93,6 +100,7 @@ class Target:
 def targets(record: Record) -> Iterator[Target]:
     """Yield the targets of all rows that were measured."""
     yield from targets_of_jobs(record)
+    yield from targets_of_names(record)
     for part, size in (("labels", "100 000 items"), ("labels_large", "1 000 000 items")):
         rows = by_model(record, part)
         for model, least in ((labels.ONE_THREAD, 20), (labels.TWO_THREADS, 30)):
@@ -142,6 +150,10 @@ def targets_of_jobs(record: Record) -> Iterator[Target]:
         yield at_most(f"{text}: processor seconds", run["busy"], jobs.WANTED[row["data"]], ".2f")
         if row["data"] in jobs.SORTS:
             yield at_most(f"{text}: MB", run["megabytes"], jobs.MOST_MEGABYTES, ".0f")
+    for row in record.frame("imports").to_dict("records"):
+        beyond = row["runs"][row["model"]]["seconds"] * (1 - row["ratio"][jobs.NEEDED])
+        text = f"``{row['model']}``: seconds beyond ``{jobs.NEEDED}``"
+        yield at_most(text, beyond, jobs.LONGEST_IMPORT, ".2f")
     for row in record.frame("reading").to_dict("records"):
         *_, peer, _, most = jobs.READING[row["data"]]
         text = f"``{row['model']}``, {row['data']}"
@@ -154,6 +166,20 @@ def targets_of_jobs(record: Record) -> Iterator[Target]:
         yield at_most(
             f"``{row['model']}``, {row['data']}: processor seconds", row["runs"][row["model"]]["busy"], most, ".1f"
         )
+
+
+def targets_of_names(record: Record) -> Iterator[Target]:
+    """Yield the targets of labels from frames of names, and of many classes."""
+    for row in record.frame("labels_names").to_dict("records"):
+        text, runs = f"``{row['model']}``, {row['data']}", row["runs"]
+        for peer, least in labels.WANTED_OF_NAMED.items():
+            yield at_least(f"{text}: seconds of {peer} / ours", row["ratio"][peer], least)
+        memory = runs[row["model"]]["megabytes"] / runs[labels.SAME_SWEEPS]["megabytes"]
+        yield at_most(f"{text}: memory of ours / crowd-kit", memory, labels.MOST_MEMORY, ".2f")
+    for model, row in by_model(record, "many_classes").items():
+        text, run = f"{model} model, {row['data']}", row["runs"][model]
+        yield at_most(f"{text}: processor seconds", run["busy"], labels.WANTED_OF_MANY[model], ".2f")
+        yield at_most(f"{text}: MB", run["megabytes"], labels.MOST_MEGABYTES, ".0f")
 
 
 def at_least(text: str, value: float, least: float) -> Target:
@@ -183,6 +209,11 @@ def tables(record: Record) -> dict[str, str]:
         "machine": table_of_machine(record),
         "profiles": table_of_profiles(record),
         "jobs": table_of_comparisons(record, "jobs", ("megabytes",)),
+        "studies": table_of_comparisons(record, "studies", ("megabytes",)),
+        "imports": table_of_comparisons(record, "imports"),
+        "growth": growth.table_of_exponents(record),
+        "labels_names": table_of_comparisons(record, "labels_names", ("megabytes", "sweeps", "right")),
+        "many_classes": table_of_comparisons(record, "many_classes", ("megabytes", "right")),
         "reading": table_of_comparisons(record, "reading"),
         "fits": table_of_comparisons(record, "fits"),
         "annotations": table_of_comparisons(record, "annotations", ("megabytes",)),
@@ -298,6 +329,7 @@ PAGE = Page(
     plots={
         "speed_peers.svg": pictures.draw_peers,
         "speed_growth.svg": pictures.draw_growth,
+        "speed_models.svg": growth.draw,
         "models/bayes_scdc_speed.svg": deep.draw,
         "models/subset_fusion_speed.svg": subset_groupings.draw,
     },

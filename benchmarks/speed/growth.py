@@ -1,0 +1,131 @@
+"""How fits of the models that `consilience fit` chooses grow with items, annotators and clusters or classes.
+
+One size varies at a time, the others are as in the part "profiles". Seconds are of one fit, memory is the peak of the
+allocations of another one, as the count of these takes time. Annotators have equally many labels or pairs of each item
+whatever their number, and groupings of 30 items or more. The most items that fit in 24 GB follow from the memory of
+the largest fit and the exponent of the last step; nothing of that size is fitted.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.base import clone
+
+from benchmarks.experiments import Cell, Record
+from benchmarks.speed import profiles
+from benchmarks.speed.measuring import Run, busy_machine, exponent, timed
+from consilience.inference.threads import one_blas_thread
+from consilience.inspection.plots.style import FAINT, SMALL, colour, marker, tidy
+
+DEFAULTS = (
+    "SubsetFusion",
+    "PartitionLabelModel",
+    "DawidSkene",
+    "DawidSkeneClassifier",
+    "OrdinalRatings",
+    "TagConsensus",
+    "CorrelationClustering",
+    "MECC",
+)
+TIMES = (1, 2, 4)
+MEMORY = 24_000  # megabytes
+GROWS = 0.1  # exponent below which memory hardly grows
+
+
+def cells_of_growth() -> Iterator[Cell]:
+    for name in DEFAULTS:
+        model, _, n_items = profiles.MODELS[name]
+        usual = {"items": n_items, "annotators": profiles.ANNOTATORS, "clusters": profiles.N_CLUSTERS}
+        sizes = {what: [times * number for times in TIMES] for what, number in usual.items()}
+        yield Cell("growth", "one size at a time", name, 0, model, sizes)
+
+
+def compute_growth(cell: Cell) -> dict[str, Any]:
+    """Return a fit for every value of each size, the others at their first value."""
+    usual = {what: values[0] for what, values in cell.settings.items()}
+    fit_of_sizes(cell, **usual)  # imports, caches
+    first = fit_of_sizes(cell, **usual)
+    growth = {
+        what: {str(values[0]): first}
+        | {str(value): fit_of_sizes(cell, **usual | {what: value}) for value in values[1:]}
+        for what, values in cell.settings.items()
+    }
+    return {"growth": growth} | busy_machine()
+
+
+def fit_of_sizes(cell: Cell, items: int, annotators: int, clusters: int) -> Run:
+    """Return seconds and peak memory of a fit."""
+    with patch.object(profiles, "N_CLUSTERS", clusters):
+        given = profiles.MODELS[cell.model][1](items, annotators)
+    fit = profiles.fit_of(with_clusters(cell.estimator, clusters), given)
+    with one_blas_thread():
+        run, _ = timed(fit)
+        tracemalloc.start()
+        fit()
+        run["megabytes"] = tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
+    return run
+
+
+def with_clusters(model: Any, clusters: int) -> Any:
+    """Return a copy that is told so many clusters or levels, if it is told any."""
+    told = {"n_clusters": clusters, "max_clusters": 2 * clusters, "levels": range(clusters)}
+    given = model.get_params()
+    return clone(model).set_params(**{name: value for name, value in told.items() if given.get(name) is not None})
+
+
+def growth_of(record: Record) -> dict[str, dict[str, dict[str, Run]]]:
+    """Return the runs of each model by what grows and its size."""
+    return {row["model"]: row["growth"] for row in record.frame("growth").to_dict("records")}
+
+
+def exponent_of(runs: dict[str, Run], column: str) -> float:
+    return exponent(list(map(float, runs)), [max(run[column], 1e-3) for run in runs.values()])
+
+
+def table_of_exponents(record: Record) -> list[str]:
+    """Return the exponents of each model, and the most items that fit in memory."""
+    found = growth_of(record)
+    if not found:
+        return []
+    columns = [(column, what) for column in ("busy", "megabytes") for what in next(iter(found.values()))]
+    lines = [
+        f"{'':24s}{'seconds with more':>33s}{'memory with more':>33s}{'most items':>14s}",
+        f"{'':24s}" + "".join(f"{what:>11s}" for _, what in columns) + f"{'in 24 GB':>14s}",
+    ]
+    for model, growth in found.items():
+        exponents = "".join(f"{exponent_of(growth[what], column):11.2f}" for column, what in columns)
+        lines.append(f"{model:24s}{exponents}{most_items(growth['items']):>14s}")
+    return lines
+
+
+def most_items(runs: dict[str, Run]) -> str:
+    """Return how many items fit in memory, to one digit, if it goes on growing like that."""
+    power, (size, run) = exponent_of(runs, "megabytes"), list(runs.items())[-1]
+    return "-" if power < GROWS else f"{int(size) * (MEMORY / run['megabytes']) ** (1 / power):.0e}"
+
+
+def draw(record: Record) -> Figure:
+    """Draw seconds and memory against each size."""
+    found = growth_of(record)
+    figure = Figure(figsize=(8.2, 5.2), layout="constrained")
+    sizes = list(next(iter(found.values()), {"items": {}}))
+    axes = np.atleast_2d(figure.subplots(2, len(sizes), sharex="col", sharey="row"))
+    for row, (column, name) in zip(axes, (("busy", "seconds"), ("megabytes", "memory, MB")), strict=True):
+        for axis, what in zip(row, sizes, strict=True):
+            for number, (model, growth) in enumerate(found.items()):
+                x, y = list(map(int, growth[what])), [max(run[column], 1e-3) for run in growth[what].values()]
+                axis.loglog(x, y, color=colour(number), marker=marker(number), ms=4, lw=1, label=model)
+            ends = np.array(axis.get_xlim())
+            axis.loglog(ends, axis.get_ylim()[0] * 2 * ends / ends[0], color=FAINT, ls="dotted", label="linear")
+            axis.set_xlabel(what if column == "megabytes" else "", fontsize=SMALL)
+            tidy(axis)
+        row[0].set_ylabel(name, fontsize=SMALL)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=SMALL)
+    return figure
