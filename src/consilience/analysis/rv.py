@@ -211,15 +211,6 @@ class ScalarProducts:
         return np.divide(numerator, scale, out=np.full(len(scale), np.nan), where=scale > NEGLIGIBLE)
 
 
-def _eigenpairs_of_rows(
-    rows: Float[np.ndarray, "annotators columns"],
-) -> tuple[Float[np.ndarray, " axes"], Float[np.ndarray, "annotators axes"]]:
-    """Return eigenvalues that are not 0, in rising order, and eigenvectors of the scalar products of many rows."""
-    values, axes = eigh(rows.T @ rows)
-    known = values > NEGLIGIBLE * values[-1]
-    return values[known], rows @ axes[:, known] / np.sqrt(values[known])
-
-
 def _centre_grouping(
     group: Int[np.ndarray, " items"], held: Bool[np.ndarray, " items"]
 ) -> Float[np.ndarray, "items items"]:

@@ -157,9 +157,7 @@ def _same(clustered: Clustered, a: Places, b: Places) -> Rates:
     return (clustered.of_item[a] * clustered.of_item[b]).sum(axis=1)
 
 
-def _shrunk(
-    counts: JudgementCounts, mean: Rates | float, amount: float | Amounts
-) -> Float[np.ndarray, "... pairs"]:
+def _shrunk(counts: JudgementCounts, mean: Rates | float, amount: float | Amounts) -> Float[np.ndarray, "... pairs"]:
     if np.all(np.isinf(amount)):
         return np.broadcast_to(mean, counts.judged.shape)
     return np.asarray((counts.together + amount * mean) / (counts.judged + amount))

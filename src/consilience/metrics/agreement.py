@@ -225,7 +225,7 @@ def _excess(
     member, owned = _indicator(grouping_of_group, n_groupings), _indicator(owner_of_grouping, n_owners)
     has_one_each = np.array_equal(owner_of_grouping, np.arange(n_owners))
     presented = incidence @ member
-    size, entries = np.bincount(grouping_of_group, minlength=n_groupings), CHUNK_ENTRIES
+    size, entries = np.bincount(grouping_of_group, minlength=n_groupings).astype(float), CHUNK_ENTRIES
     table = None
     if _has_few_pairs(incidence, presented):
         table = _table_of_pairs(incidence, grouping_of_group, n_groupings)

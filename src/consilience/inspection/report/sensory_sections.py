@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.group_words import LEVEL, GroupWords
