@@ -14,6 +14,7 @@ from tests.inspection.test_browser import BOXES, CHROMIUM, browser  # noqa: F401
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 WIDTHS = (1440, 1024, 390)
+A4 = 703  # CSS pixels between margins of 12 mm
 KINDS = ["open sort", "closed sort", "free sort", "labels with gold", "pairs", "features", "statements"]
 LONG = "A statement of the kind that people write on cards when they are asked what would make this a better place"
 
@@ -89,6 +90,22 @@ def test_nothing_is_cut_or_overlaps(kind, browser, tmp_path):  # noqa: F811
         page.goto(path.as_uri())
         assert troubles(page) == [], width
         page.close()
+
+
+@pytest.mark.slow
+def test_a_table_of_many_names_fits_on_paper(browser, tmp_path):  # noqa: F811
+    names = np.array([f"Everything about topic {place}" for place in range(16)])
+    cells = np.repeat(names[np.arange(48) % 16][:, None], 6, axis=1)
+    sorts = Groupings.from_matrix(pd.DataFrame(cells, index=[f"card {place}" for place in range(48)]))
+    with drawn_figures():
+        model = SubsetFusion(n_clusters=16, random_state=0).fit(sorts)
+        path = report(model, certainty=None, path=tmp_path / "report.html")
+    page = browser.new_page(viewport={"width": A4, "height": 900})
+    page.goto(path.as_uri())
+    page.emulate_media(media="print")
+    assert page.locator("#placements-table thead .count").count() > 8
+    assert page.locator("#placements-table table").evaluate("(table) => table.scrollWidth") <= A4
+    page.close()
 
 
 def test_faults_are_seen(browser):  # noqa: F811

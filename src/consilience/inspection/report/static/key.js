@@ -31,10 +31,12 @@ class Key {
   described(label, items) {
     const all = document.createElement("dd");
     items.forEach((item, place) => {
-      if (place) all.append(", ");
-      const button = add(all, "button", "", { type: "button", class: "pick" });
+      if (place) all.append(" ");
+      const each = add(all, "span", "", { class: "each" }); // or a line could begin with the comma
+      const button = add(each, "button", "", { type: "button", class: "pick" });
       button.append(nameOf(this.state.data.items[item]));
       button.addEventListener("click", () => this.state.pick(item));
+      if (place < items.length - 1) each.append(",");
     });
     return [this.entry("dt", label, items), all];
   }
