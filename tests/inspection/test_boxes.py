@@ -94,9 +94,12 @@ def test_nothing_is_cut_or_overlaps(kind, browser, tmp_path):  # noqa: F811
 
 @pytest.mark.slow
 def test_a_table_of_many_names_fits_on_paper(browser, tmp_path):  # noqa: F811
-    names = np.array([f"Everything about topic {place}" for place in range(16)])
-    cells = np.repeat(names[np.arange(48) % 16][:, None], 6, axis=1)
-    sorts = Groupings.from_matrix(pd.DataFrame(cells, index=[f"card {place}" for place in range(48)]))
+    topics = (
+        "orders returns payment delivery account shops company press jobs gifts sizes colours brands offers news help"
+    )
+    names = np.array([f"Everything about {topic}" for topic in topics.split()])
+    rows = [(f"card {place}", f"P{person}", names[place % 16]) for place in range(48) for person in range(6)]
+    sorts = Groupings.from_frame(pd.DataFrame(rows, columns=["card", "participant", "group"]))
     with drawn_figures():
         model = SubsetFusion(n_clusters=16, random_state=0).fit(sorts)
         path = report(model, certainty=None, path=tmp_path / "report.html")
