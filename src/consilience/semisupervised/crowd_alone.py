@@ -31,7 +31,7 @@ class CrowdAlone:
     scores : (labelled, classes) S.
     log_weights : (classes,) E ln π.
     temperature : T.
-    lower_bound : of these items, nats.
+    lower_bound : of these items, nats; -inf under the cautious prior, as its bounds are not those of the ordinary one.
     """
 
     labels: Labels
@@ -73,7 +73,7 @@ class CrowdAlone:
             scores=scores,
             log_weights=of_classes,
             temperature=1.0 if items.is_single else float(consensus.temperature_),
-            lower_bound=float(consensus.lower_bound_) - silent,
+            lower_bound=-np.inf if consensus.is_cautious_ else float(consensus.lower_bound_) - silent,
         )
 
     def responsibilities(self) -> Probabilities:
