@@ -151,8 +151,8 @@ def targets_of_jobs(record: Record) -> Iterator[Target]:
         if row["data"] in jobs.SORTS:
             yield at_most(f"{text}: MB", run["megabytes"], jobs.MOST_MEGABYTES, ".0f")
     for row in record.frame("imports").to_dict("records"):
-        beyond = row["runs"][row["model"]]["seconds"] * (1 - row["ratio"][jobs.NEEDED])
-        text = f"``{row['model']}``: seconds beyond ``{jobs.NEEDED}``"
+        beyond = row["runs"][row["model"]]["busy"] - row["runs"][jobs.NEEDED]["busy"]
+        text = f"``{row['model']}``: processor seconds beyond ``{jobs.NEEDED}``"
         yield at_most(text, beyond, jobs.LONGEST_IMPORT, ".2f")
     for row in record.frame("reading").to_dict("records"):
         *_, peer, _, most = jobs.READING[row["data"]]

@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 from benchmarks.experiments import Cell, Record, page
-from benchmarks.speed import jobs, labels, measuring, pairs, subset_groupings, telling
+from benchmarks.speed import growth, jobs, labels, measuring, pairs, studies, subset_groupings, telling
 from benchmarks.speed.__main__ import main
 from benchmarks.speed.measuring import against_arithmetic, compared, exponent, in_turns, timed
-from benchmarks.speed.speed import PAGE, PARTS, by_model, machines, targets, targets_of_jobs
+from benchmarks.speed.speed import PAGE, PARTS, by_model, machines, targets, targets_of_jobs, targets_of_names
 from benchmarks.speed.tables import table_of_comparisons, table_of_growth
+from consilience import read_annotations
 from consilience.consensus import DawidSkene, MajorityVote
 
 ROOT = Path(__file__).parents[2]
@@ -113,6 +114,40 @@ def test_answers_of_our_model_and_of_crowd_kit_are_of_the_same_frame():
         assert 0.7 < right <= best + 0.02
 
 
+def test_names_are_read_and_answered_by_name(tmp_path):
+    crowd, classes, _ = labels.crowd((200, 20, 3), each=10)
+    labels.write_frame(tmp_path / "labels.npz", crowd, classes)
+    found = labels.run(MajorityVote(), tmp_path / "labels.npz", has_names=True)
+    assert crowd.n_rows == 2000
+    assert 0.7 < found["right"] <= 1
+    assert "right" not in labels.run(labels.FRAME, tmp_path / "labels.npz", has_names=True)
+
+
+@pytest.mark.parametrize(
+    ("study", "kind"),
+    [
+        ("closed card sort", "Labels"),
+        ("concept mapping, with ratings", "Groupings"),
+        ("napping", "Groupings"),
+        ("ratings", "Labels"),
+        ("tags", "Labels"),
+        ("judgements of pairs", "Pairs"),
+        ("with features", "Labels"),
+    ],
+)
+def test_files_of_studies_hold_what_their_names_say(study, kind, tmp_path):
+    path, *options = studies.STUDIES[study](tmp_path)
+    told = options[options.index("--kind") + 1] if "--kind" in options else None
+    assert type(read_annotations(path, kind="labels" if told == "ratings" else told)).__name__ == kind
+
+
+def test_models_are_told_as_many_clusters_or_levels_as_there_are():
+    for name, levels in (("OrdinalRatings", range(7)), ("DawidSkene", None)):
+        model = growth.with_clusters(growth.profiles.MODELS[name][0], 7)
+        assert model.get_params().get("levels") == levels
+    assert growth.with_clusters(growth.profiles.MODELS["MECC"][0], 7).n_clusters == 7
+
+
 def test_sparse_and_dense_coordinates_agree():
     memberships = subset_groupings.Memberships.of(subset_groupings.crowd(120, 30)[0])
     sparse = subset_groupings.sparse_coordinates(memberships, 5)
@@ -198,6 +233,15 @@ def test_growth_is_shown_with_its_exponent():
     assert " ".join(last.split()) == "last step exponent of the seconds 1.00, of the processor seconds 0.00"
 
 
+def test_exponents_and_the_most_items_are_those_of_the_last_step():
+    def runs(power):
+        return {str(10 * n): {"busy": n**power, "megabytes": 6.0 * n} for n in (1, 2, 4)}
+
+    rows = [{"model": "Model", "growth": {"items": runs(2.0), "annotators": runs(1.0), "clusters": runs(0.0)}}]
+    line = growth.table_of_exponents(Rows(growth=rows))[-1]
+    assert line.split() == ["Model", "2.00", "1.00", "0.00", "1.00", "1.00", "1.00", "4e+04"]
+
+
 def test_parts_without_rows_have_no_table():
     assert table_of_comparisons(Rows(), "part") == table_of_growth(Rows(), "part", "items") == []
 
@@ -221,6 +265,19 @@ def test_jobs_are_judged_by_processor_seconds_or_by_their_peer():
         (target.wanted, target.measured, target.is_met) for target in targets_of_jobs(Rows(jobs=[job], reading=[read]))
     ]
     assert found == [("at most 3.5", "2.50", True), ("at most 700", "800", False), ("at most 3", "2.0", True)]
+
+
+def test_labels_of_names_are_judged_by_both_peers_and_by_memory():
+    runs = {labels.DEFAULTS: {"megabytes": 20.0}, labels.SAME_SWEEPS: {"megabytes": 100.0}}
+    named = {
+        "model": labels.DEFAULTS,
+        "data": "few",
+        "runs": runs,
+        "ratio": {labels.SAME_SWEEPS: 16, labels.DEFAULT: 4},
+    }
+    many = {"model": "vote", "data": "many", "runs": {"vote": {"busy": 0.4, "megabytes": 50.0}}}
+    found = [target.is_met for target in targets_of_names(Rows(labels_names=[named], many_classes=[many]))]
+    assert found == [True, False, True, False, True]
 
 
 def test_every_machine_is_named_with_its_parts():

@@ -225,12 +225,13 @@ def _excess(
     member, owned = _indicator(grouping_of_group, n_groupings), _indicator(owner_of_grouping, n_owners)
     has_one_each = np.array_equal(owner_of_grouping, np.arange(n_owners))
     presented = incidence @ member
-    size, entries = np.bincount(grouping_of_group, minlength=n_groupings).astype(float), CHUNK_ENTRIES
-    table = None
     if _has_few_pairs(incidence, presented):
         table = _table_of_pairs(incidence, grouping_of_group, n_groupings)
-        size, entries = np.ones(n_groupings), TABLE_ENTRIES
-    for owners in _chunks(np.bincount(owner_of_grouping, size, n_owners), entries):
+        rows, entries = np.bincount(owner_of_grouping, minlength=n_owners), TABLE_ENTRIES
+    else:
+        table = None
+        rows, entries = np.bincount(owner_of_grouping[grouping_of_group], minlength=n_owners), CHUNK_ENTRIES
+    for owners in _chunks(rows, entries):
         some = order[begins[owners.start] : begins[owners.stop]]
         observed, either, total = (
             _pair_counts(incidence, presented, member, some) if table is None else _counts_of_table(*table, some)
@@ -315,9 +316,9 @@ def _indicator(part: Int[np.ndarray, " members"], n_parts: int) -> csr_array:
     return csr_array((np.ones(n), part, np.arange(n + 1)), shape=(n, n_parts))
 
 
-def _chunks(groups: Float[np.ndarray, " owners"], entries: int) -> Iterator[slice]:
+def _chunks(rows: Int[np.ndarray, " owners"], entries: int) -> Iterator[slice]:
     """Return slices of owners whose rows of the Gram matrix have at most about so many entries."""
-    ends = np.cumsum(groups).astype(int)
+    ends = np.cumsum(rows)
     chunk = ends * ends[-1:] // entries
     cuts = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(ends)]
     return (slice(start, stop) for start, stop in pairwise(cuts))
