@@ -39,6 +39,8 @@ import time
 start = time.perf_counter()
 from benchmarks.papers.deep_parts.pinwheel import pinwheel_points
 from consilience.deep import BayesSCDC
+from consilience.deep.compilation import keep_compiled
+keep_compiled()
 model = BayesSCDC(random_state=0).fit(pinwheel_points(0)[0])
 print(time.perf_counter() - start, time.process_time(), len(model.restart_bounds_), model.n_iter_)
 """
@@ -111,7 +113,7 @@ def compute_deep_restarts(cell: Cell) -> dict[str, Any]:
     command = [sys.executable, "-c", cell.settings["script"]]
     runs = {}
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"JAX_COMPILATION_CACHE_DIR": folder}
+        environment = os.environ | {"XDG_CACHE_HOME": folder}
         for name in MOST_SECONDS:
             output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
             seconds, busy, *counts = map(float, output.split())

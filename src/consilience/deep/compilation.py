@@ -12,9 +12,12 @@ from pathlib import Path
 
 import jax
 
+MOST_BYTES = 1 << 29  # of the folder: beyond it, JAX takes away what was not used for longest
+WORTH_KEEPING = 0.5  # seconds of compilation, below which code has no file
+
 
 def keep_compiled() -> None:
-    """Keep code that JAX compiles in the user's cache folder, unless JAX has another one.
+    """Keep code that JAX compiles in the user's cache folder, unless JAX has another one, up to half a gigabyte.
 
     This affects all code that the process compiles from then on, and no computed value. The environment variable
     ``JAX_COMPILATION_CACHE_DIR`` does the same.
@@ -27,8 +30,8 @@ def keep_compiled() -> None:
     if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
         with contextlib.suppress(RuntimeError):  # a user without a home directory has no cache folder
             jax.config.update("jax_compilation_cache_dir", str(_cache_folder() / "consilience" / "jax"))
-            # seconds: quicker ones are not worth a file
-            jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+            jax.config.update("jax_compilation_cache_max_size", MOST_BYTES)
+            jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
 
 
 def _cache_folder() -> Path:
