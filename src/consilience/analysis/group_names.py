@@ -125,12 +125,13 @@ def _match_groups(
 
 
 def _wordings(groupings: Groupings) -> np.ndarray:
-    """Return the name of each group as it was first written, of those of the same spelling."""
+    """Return the name of each group as it is written most often, of those of the same spelling."""
     code, texts = pd.factorize(np.array([as_text(name) for name in groupings.group_names], dtype=object))
     spelling, _ = pd.factorize(np.array([fold_name(text) for text in texts], dtype=object))
-    _, first = np.unique(spelling, return_index=True)
+    commonest_first = np.lexsort((-np.bincount(code), spelling))
+    _, first = np.unique(spelling[commonest_first], return_index=True)
     shown = np.array([name_text(text).rstrip(HANGING) for text in texts], dtype=object)
-    return shown[first[spelling]][code]
+    return shown[commonest_first[first]][spelling[code]]
 
 
 def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> list[str]:
