@@ -76,7 +76,9 @@ def some_quick(cases, number=1):
 
 
 def quick_in_turn(cases, turn, *, every=5):
-    """Return the cases of a test, of which the quick tests meet every fifth, beginning with another for each test."""
+    """Return the cases of a test, of which the quick tests meet every fifth, or one of fewer, in turn."""
+    cases = list(cases)
+    every = min(every, len(cases))
     return [case if (place + turn) % every == 0 else mark_slow(case) for place, case in enumerate(cases)]
 
 

@@ -67,4 +67,5 @@ def test_methods_that_pages_call_are_in_the_reference(receiver):
 def test_methods_of_annotations_and_sessions_are_in_the_reference(held):
     own = inspect.getmembers(held, lambda one: inspect.isfunction(one) or inspect.ismethod(one))
     public = {name: one for name, one in own if name[0] != "_" and one.__module__.startswith("consilience")}
+    assert public
     assert {name for name, one in public.items() if REFERENCE["remarks_on"](one)} <= OF_THE_PACKAGE

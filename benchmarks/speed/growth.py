@@ -3,7 +3,7 @@
 One size varies at a time, the others are at their first value; data are those of the part "profiles". Seconds are of
 one fit, memory is the peak of the allocations of another one, as the count of these takes time. Each item has equally
 many labels or pairs however many annotators there are, and groupings are of 30 items or more. The most items that fit
-in 24 GB follow from the memory of the largest fit and the exponent of the last step; nothing of that size is fitted.
+in 24 GB follow from the memory of the largest fit and its exponent; nothing of that size is fitted.
 """
 
 from __future__ import annotations
@@ -13,15 +13,12 @@ from collections.abc import Iterator
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
-from matplotlib.figure import Figure
 from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Record
 from benchmarks.speed import profiles
 from benchmarks.speed.measuring import Run, busy_machine, exponent, timed
 from consilience.inference.threads import one_blas_thread
-from consilience.inspection.plots.style import FAINT, SMALL, colour, marker, tidy
 
 DEFAULTS = {  # with the fewest items
     "SubsetFusion": 500,
@@ -36,7 +33,7 @@ DEFAULTS = {  # with the fewest items
 TIMES = (1, 2, 4)
 MEMORY = 24_000  # megabytes
 MOST = 1e9  # items, beyond which nothing is estimated
-GROWS = 0.1  # exponent below which memory hardly grows
+ENOUGH = 50  # megabytes of the largest fit, below which fixed costs hide how memory grows
 
 
 def cells_of_growth() -> Iterator[Cell]:
@@ -87,7 +84,9 @@ def growth_of(record: Record) -> dict[str, dict[str, dict[str, Run]]]:
 
 
 def exponent_of(runs: dict[str, Run], column: str) -> float:
-    return exponent(list(map(float, runs)), [max(run[column], 1e-3) for run in runs.values()])
+    """Return the slope from the smallest to the largest size; between two next to each other, noise may decide."""
+    (least, of_least), *_, (most, of_most) = runs.items()
+    return exponent([float(least), float(most)], [max(run[column], 1e-3) for run in (of_least, of_most)])
 
 
 def table_of_exponents(record: Record) -> list[str]:
@@ -109,27 +108,7 @@ def table_of_exponents(record: Record) -> list[str]:
 def most_items(runs: dict[str, Run]) -> str:
     """Return how many items fit in memory, to one digit, if it goes on growing like that."""
     power, (size, run) = exponent_of(runs, "megabytes"), list(runs.items())[-1]
-    if power < GROWS:
+    if run["megabytes"] < ENOUGH:
         return "-"
     found = int(size) * (MEMORY / run["megabytes"]) ** (1 / power)
     return f"{found:.0e}" if found < MOST else f"> {MOST:.0e}"
-
-
-def draw(record: Record) -> Figure:
-    """Draw seconds and memory against each size."""
-    found = growth_of(record)
-    figure = Figure(figsize=(8.2, 5.2), layout="constrained")
-    sizes = list(next(iter(found.values()), {"items": {}}))
-    axes = np.atleast_2d(figure.subplots(2, len(sizes), sharex="col", sharey="row"))
-    for row, (column, name) in zip(axes, (("busy", "seconds"), ("megabytes", "memory, MB")), strict=True):
-        for axis, what in zip(row, sizes, strict=True):
-            for number, (model, growth) in enumerate(found.items()):
-                x, y = list(map(int, growth[what])), [max(run[column], 1e-3) for run in growth[what].values()]
-                axis.loglog(x, y, color=colour(number), marker=marker(number), ms=4, lw=1, label=model)
-            ends = np.array(axis.get_xlim())
-            axis.loglog(ends, axis.get_ylim()[0] * 2 * ends / ends[0], color=FAINT, ls="dotted", label="linear")
-            axis.set_xlabel(what if column == "megabytes" else "", fontsize=SMALL)
-            tidy(axis)
-        row[0].set_ylabel(name, fontsize=SMALL)
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=SMALL)
-    return figure

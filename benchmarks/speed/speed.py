@@ -329,7 +329,6 @@ PAGE = Page(
     plots={
         "speed_peers.svg": pictures.draw_peers,
         "speed_growth.svg": pictures.draw_growth,
-        "speed_models.svg": growth.draw,
         "models/bayes_scdc_speed.svg": deep.draw,
         "models/subset_fusion_speed.svg": subset_groupings.draw,
     },

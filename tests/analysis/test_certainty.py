@@ -452,5 +452,5 @@ def test_clusters_are_joined_in_draws_that_have_most_of_both_in_one():
     model, annotations = fitted("MajorityVote", 0.6, n_people=6)
     draws = np.array([[0, 0, 0, 1, 1], [0, 0, 0, 0, 1], [1, 1, 0, 1, 1], [0, 1, 2, 0, 0]])
     found = replace(certainty(model, annotations, n_draws=10, random_state=0), draws=draws)
-    joined = found.joined(np.array([0, 0, 0, 1, -1]), 2)
+    joined = found.share_joined(np.array([0, 0, 0, 1, -1]), 2)
     assert joined.tolist() == [[0.75, 0.5], [0.5, 1.0]]

@@ -173,7 +173,7 @@ def test_facts_are_those_of_the_kind_of_model(sorts, fusion, named):
     assert fused.facts["n_items_without_cluster"] == 1  # the yeti
     labels = findings(*named, certainty=None)
     assert labels.facts["n_classes"] == 4
-    assert labels.facts["n_known_classes"] is None  # of gold, which the model does not keep
+    assert labels.facts["n_known_classes"] == 0
     assert labels.votes.index.equals(named[0].items_)
     assert fused.votes is None
 

@@ -233,13 +233,14 @@ def test_growth_is_shown_with_its_exponent():
     assert " ".join(last.split()) == "last step exponent of the seconds 1.00, of the processor seconds 0.00"
 
 
-def test_exponents_and_the_most_items_are_those_of_the_last_step():
-    def runs(power):
-        return {str(10 * n): {"busy": n**power, "megabytes": 6.0 * n} for n in (1, 2, 4)}
+def test_exponents_are_those_of_all_sizes_and_the_most_items_those_of_large_fits():
+    def runs(power, each=24.0):
+        return {str(10 * n): {"busy": n**power * (1 + (n == 2)), "megabytes": each * n} for n in (1, 2, 4)}
 
     rows = [{"model": "Model", "growth": {"items": runs(2.0), "annotators": runs(1.0), "clusters": runs(0.0)}}]
     line = growth.table_of_exponents(Rows(growth=rows))[-1]
-    assert line.split() == ["Model", "2.00", "1.00", "0.00", "1.00", "1.00", "1.00", "4e+04"]
+    assert line.split() == ["Model", "2.00", "1.00", "0.00", "1.00", "1.00", "1.00", "1e+04"]
+    assert growth.most_items(runs(2.0, each=6.0)) == "-"
 
 
 def test_parts_without_rows_have_no_table():

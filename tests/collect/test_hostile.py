@@ -7,7 +7,7 @@ import io
 import json
 import re
 from copy import deepcopy
-from html.parser import HTMLParser
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from consilience.collect.settings.model import StudySettings
 from consilience.collect.settings.panel import Panel, Question
 from consilience.collect.settings.training import Training
 from consilience.errors import InputError
+from tests.inspection.conftest import Page
 
 from .collecting import joined
 
@@ -169,6 +170,14 @@ def test_names_that_are_taken_for_one_and_numbers_that_are_none_are_refused(chan
         checked_settings(settings, "closed", "piles", 8)
 
 
+def test_names_that_a_study_has_already_stay():
+    before = (Question("diet", "?", "choice", options=("Meat", "meat")),)
+    old = StudySettings(categories=("Warm", "warm"), strategy="random", stop_rule="none", panel=Panel(before=before))
+    assert checked_settings(replace(old, instructions="Sort."), "closed", "piles", 8, old).categories == old.categories
+    with pytest.raises(InputError, match="Two categories have the same name but for case"):
+        checked_settings(replace(old, categories=("Cold", "cold")), "closed", "piles", 8, old)
+
+
 def test_letters_are_classes_in_both_cases():
     settings = StudySettings(categories=("a", "A"), strategy="random", stop_rule="none")
     assert checked_settings(settings, "labels", "questions", 8).categories == ("a", "A")
@@ -177,38 +186,20 @@ def test_letters_are_classes_in_both_cases():
 # ---- forms
 
 
-class Forms(HTMLParser):
+def forms_in(page):
     """The forms of a page that are posted: their addresses, and what their fields hold."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.found, self._fields, self._area, self._select = [], None, "", ""
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        name, value = given.get("name", ""), given.get("value", "")
-        if tag == "form":
-            self._fields = {} if given.get("method") == "post" else None
-            if self._fields is not None:
-                self.found.append((given["action"], self._fields))
-        elif self._fields is None:
-            return
-        elif tag == "textarea":
-            self._area, self._fields[name] = name, ""
-        elif tag == "select":
-            self._select = name
-        elif tag == "option" and ("selected" in given or self._select not in self._fields):
-            self._fields[self._select] = value
-        elif tag == "input" and (given.get("type") not in ("radio", "checkbox", "file") or "checked" in given):
-            self._fields[name] = value
-
-    def handle_endtag(self, tag):
-        self._area = "" if tag == "textarea" else self._area
-
-    def handle_data(self, data):
-        if self._area:
-            self._fields[self._area] += data.removeprefix("\n")
+    for form in Page(page).root.all("form"):
+        if form.attributes.get("method") != "post":
+            continue
+        given = [one.attributes for one in form.all("input")]
+        sent = [one for one in given if one.get("type") not in ("radio", "checkbox", "file") or "checked" in one]
+        fields = {one.get("name", ""): one.get("value", "") for one in sent}
+        fields |= {area.attributes["name"]: "".join(area.children).removeprefix("\n") for area in form.all("textarea")}
+        for select in form.all("select"):
+            options = [option.attributes for option in select.all("option")]
+            chosen = next((option for option in options if "selected" in option), options[0])
+            fields[select.attributes["name"]] = chosen.get("value", "")
+        yield form.attributes["action"], fields
 
 
 PAGES = ("", "/settings", "/panel", "/texts?language=en", "/texts?language=de", "/training", "/team", "/cards")
@@ -220,7 +211,7 @@ FEW = 3  # fields of one kind, such as those of each card, or of each sentence
 def forms_of(admin, study):
     """The forms of the administration, with those of one study."""
     for page in (*(f"/admin/studies/{study}{one}" for one in PAGES), *(f"/admin{one}" for one in OF_SERVER)):
-        yield from (form for form in Forms(admin.get(page).text).found if not form[0].endswith(ENDS))
+        yield from (form for form in forms_in(admin.get(page).text) if not form[0].endswith(ENDS))
 
 
 def few_fields(fields):

@@ -41,7 +41,7 @@ def test_the_first_findings_are_about_other_people(page, sorts):
     assert f"If another 10 people sorted these items, we expect {together} of the pairs of items that are" in findings(
         page
     )
-    assert f"and {all_pairs} of all pairs, most of which are apart, to come out the same" in findings(page)
+    assert f"and {all_pairs} of all pairs, together or apart, to come out the same" in findings(page)
     assert f"{percent(found.chance)} by chance)." in findings(page)
     assert "with a probability of at least" not in findings(page)
 

@@ -111,7 +111,7 @@ def test_correlations_have_intervals_and_items_near_the_lines_are_named(page, mo
     text = page.section("ratings").text
     assert f"is {number(found.r_clusters)} over only 3 clusters (too few for an interval)" in text
     low, high = found.r_items_interval
-    assert f"over 6 statements (95% interval for a sample of as many: {number(low)} to {number(high)})." in text
+    assert f"over 6 statements (95% interval, were they a random sample: {number(low)} to {number(high)})." in text
     out, into = map(list, found.near_go_zone_lines)
     sides = [f"{len(items)} may be {side} ({join_some(items)})" for side, items in (("outside", out), ("inside", into))]
     said = f"Within the 95% intervals of their means over the raters, {', and '.join(sides)}."

@@ -11,7 +11,7 @@ from consilience.analysis import panels
 from consilience.analysis.cut_figures import BEST
 from consilience.consensus import SubsetFusion
 from consilience.inspection import annotator_agreement, certainty, report
-from consilience.inspection.report.item_tables import DOUBTFUL
+from consilience.inspection.report.item_tables import SELDOM_STAYS
 from consilience.inspection.report.tables import number
 from tests.inspection.conftest import Page, draw
 
@@ -56,7 +56,7 @@ def test_every_share_below_the_limit_is_coloured(page):
     cells = [row[place] for row in rows for place in places]
     assert {cell.attributes["class"] for cell in cells} == {"number", "number high"}
     for cell in cells:
-        is_low = float(cell.text.rstrip("%")) < 100 * DOUBTFUL
+        is_low = float(cell.text.rstrip("%")) < 100 * SELDOM_STAYS
         assert ("high" in cell.attributes["class"].split()) == is_low
 
 

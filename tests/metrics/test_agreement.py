@@ -13,6 +13,8 @@ from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, order_by_agreement
 from consilience.metrics import agreement, mean_agreement
 
+TABLE_OF_PAIRS = agreement._table_of_pairs
+
 
 def partitions(seed, n_items=40, n_annotators=7, missing=0.4):
     rng = np.random.default_rng(seed)
@@ -21,14 +23,17 @@ def partitions(seed, n_items=40, n_annotators=7, missing=0.4):
 
 
 @pytest.mark.parametrize(("chunk", "pairs"), [(1, 0), (100, 0), (1, 1 << 24), (100, 1 << 24)])
-@pytest.mark.parametrize("seed", range(5))
-def test_equals_scikit_learn_on_the_common_items(monkeypatch, seed, chunk, pairs):
+@pytest.mark.parametrize(("seed", "missing"), [(0, 0.4), (1, 0.4), (2, 0.4), (3, 0.0), (4, 0.0)])
+def test_equals_scikit_learn_on_the_common_items(monkeypatch, seed, missing, chunk, pairs):
     """By sparse counts, and from the third case on by a table of pairs of items."""
+    tables = []
+    monkeypatch.setattr(agreement, "_table_of_pairs", lambda *given: tables.append(1) or TABLE_OF_PAIRS(*given))
     for entries in ("CHUNK_ENTRIES", "TABLE_ENTRIES"):
         monkeypatch.setattr(agreement, entries, chunk)
     monkeypatch.setattr(agreement, "TABLE_OF_PAIRS", pairs)
-    cells = partitions(seed)
+    cells = partitions(seed, missing=missing)
     found = annotator_agreement(Groupings.from_matrix(cells, missing=-1)).to_numpy()
+    assert bool(tables) == bool(pairs)
     for a, b in itertools.combinations(range(cells.shape[1]), 2):
         both = (cells[:, [a, b]] >= 0).all(1)
         expected = adjusted_rand_score(cells[both, a], cells[both, b])

@@ -78,7 +78,7 @@ def test_threads_change_no_digit(n_jobs):
 
 
 @pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 2])
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 2), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -66,7 +66,7 @@ def test_the_fit_is_that_in_memory(cut):
 
 
 @pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 3])
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 2), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     frame, settings = items(), SETTINGS | {"max_iter": n_sweeps, "tol": 0.0}
     table = table_of(cut(frame))

@@ -45,7 +45,7 @@ def assert_same_fit(settings, frames, *, tolerance=1e-6, **arguments):
     return here, there
 
 
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 4), ids=PARTITIONINGS)
 def test_the_fit_is_that_in_memory(cut):
     assert_same_fit(FIXED, cut(made.crowd()))
 

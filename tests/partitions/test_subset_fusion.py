@@ -58,7 +58,7 @@ def assert_same_fit(settings, frames, **arguments):
     return here, there, results
 
 
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 2), ids=PARTITIONINGS)
 def test_the_fit_is_that_in_memory(cut):
     here, there, results = assert_same_fit(SETTINGS, cut(clear_groups()))
     assert here.notes_ == there.notes_

@@ -121,14 +121,19 @@ def frame_of_tags(estimator: Any) -> pd.DataFrame:
     return frame.sort_values(["accuracy", "information"], ascending=False, kind="stable", na_position="last")
 
 
-def frame_of_fusion(estimator: Any, groupings: Groupings, agreement: pd.DataFrame) -> pd.DataFrame:
+def frame_of_fusion(
+    estimator: Any, groupings: Groupings, agreement: pd.DataFrame, tested: pd.Series | None = None
+) -> pd.DataFrame:
     """Return the figures of every annotator, the highest weight first.
 
     The columns are those of ``annotators_``, the agreement NaN if groupings hold two items; `with_others`, the mean
     adjusted Rand index with the other annotators; and `remark`.
+
+    tested : whether each could be tested for sorting at random; where not, agreement below 0 may be luck.
     """
     words = current_words()
     frame = estimator.annotators_.copy()
+    is_told = True if tested is None else tested.reindex(frame.index).to_numpy(dtype=bool)
     place = groupings.annotators.get_indexer(frame.index)
     # a grouping of two items has a single pair, so its agreement equals that expected by chance
     frame["agreement"] = frame["agreement"].where(frame["n_items"] > 2 * frame["n_groupings"])
@@ -140,7 +145,7 @@ def frame_of_fusion(estimator: Any, groupings: Groupings, agreement: pd.DataFram
         (frame["n_items"] == 0, f"no {words.items}"),
         (frame["n_groups"] == frame["n_groupings"], "one group only"),
         (frame["n_groups"] == frame["n_items"], f"every {words.item} alone"),
-        (frame["agreement"] <= 0, APART),
+        ((frame["agreement"] <= 0) & is_told, APART),
         (are_far_below(each), f"outlier: {outlier} than most"),
         (are_far_below(frame["with_others"]), FAR_FROM_OTHERS),
     )

@@ -145,7 +145,7 @@ class Certainty:
         few, many = np.searchsorted(reached, [LOW, HIGH]).tolist()
         return int(share.index.to_numpy()[few]), int(share.index.to_numpy()[many])
 
-    def joined(self, codes: Int[np.ndarray, " items"], n_clusters: int) -> Float[np.ndarray, "clusters clusters"]:
+    def share_joined(self, codes: Int[np.ndarray, " items"], n_clusters: int) -> Float[np.ndarray, "clusters clusters"]:
         """Share of the draws in which more than half of the items of two clusters of the fit are in one cluster.
 
         codes : cluster of each item, -1 for none.
@@ -153,10 +153,9 @@ class Certainty:
         in_one = np.zeros((n_clusters, n_clusters))
         for draw in self.draws:
             kept = (codes >= 0) & (draw >= 0)
-            counts = np.zeros((n_clusters, int(draw.max()) + 1), dtype=int)
-            np.add.at(counts, (codes[kept], draw[kept]), 1)
-            most = 2 * counts > counts.sum(1, keepdims=True)
-            in_one += most @ most.T
+            counts = _contingency(draw[kept], codes[kept], n_clusters)
+            most = 2 * counts > counts.sum(0)
+            in_one += most.T @ most
         return in_one / self.n_draws
 
     def pairs(self, items: NameList | None = None) -> pd.DataFrame:

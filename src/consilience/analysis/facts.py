@@ -146,7 +146,7 @@ def _of_classes(found: Findings) -> dict[str, Any]:
         "ties": _names(model.items_[model.undecided_][:EXAMPLES]),
         "copies": [{name: _plain(value) for name, value in group.items()} for group in groups_of_copies(model)],
         "n_items_changed_by_copies": n_changed_by_copies(model),
-        "n_known_classes": None,  # who fitted the model knows
+        "n_known_classes": len(found.known),
         "agreement": _average(quality["agreement"], quality["n_labels"]),
         "information": _average(quality["information"], quality["n_labels"]),
         "weakest_annotators": _weakest(quality, [*OF_LABELLERS, *(OF_TAGGERS if found.can.has_tags else ())]),

@@ -16,7 +16,6 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.analysis.annotator_frames import (
-    APART,
     NO_BETTER_THAN_GUESSING,
     SORTED_AT_RANDOM,
     frame_of_fusion,
@@ -25,7 +24,7 @@ from consilience.analysis.annotator_frames import (
     frame_of_mapping,
     frame_of_tags,
 )
-from consilience.analysis.capabilities import Capabilities
+from consilience.analysis.capabilities import Capabilities, attributes
 from consilience.analysis.certainty import Certainty, certainty_of_report
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.cohesion import cluster_cohesion
@@ -192,17 +191,17 @@ class Findings:
             return frame_of_labels(self.estimator, cast(Labels, self.annotations))
         if self.is_judged:
             return frame_of_judges(self.estimator)
-        of_model = frame_of_fusion if self.can.fuses else frame_of_mapping
-        frame = of_model(self.estimator, self.groupings, self.agreement)
-        if self.random_sorters is None:
+        found = self.random_sorters
+        if self.can.fuses:
+            tested = None if found is None else found["tested"]
+            frame = frame_of_fusion(self.estimator, self.groupings, self.agreement, tested)
+        else:
+            frame = frame_of_mapping(self.estimator, self.groupings, self.agreement)
+        if found is None:
             return frame
-        random, tested = (
-            self.random_sorters[name].reindex(frame.index).to_numpy(dtype=bool) for name in ("random", "tested")
-        )
-        remark = frame["remark"].to_numpy()
-        remark = np.where(random & (remark != NO_BETTER_THAN_GUESSING), SORTED_AT_RANDOM, remark)
-        # where people agree so little that nobody can be tested, half of those who sort at random are below 0
-        return frame.assign(remark=np.where(~tested & (remark == APART), "", remark))
+        random = found["random"].reindex(frame.index).to_numpy(dtype=bool)
+        said = (frame["remark"] == NO_BETTER_THAN_GUESSING).to_numpy(dtype=bool)
+        return frame.assign(remark=np.where(random & ~said, SORTED_AT_RANDOM, frame["remark"]))
 
     @cached_property
     def random_sorters(self) -> pd.DataFrame | None:
@@ -231,14 +230,23 @@ class Findings:
         """See `group_names.cluster_names`."""
         standard = self.standard_names if isinstance(self.annotations, Groupings) else None
         codes, n_clusters = self._numbered.codes, len(self._numbered.index)
-        written = self.as_written if isinstance(self.as_written, Groupings) else self.groupings
-        return cluster_names(written, codes, n_clusters, above_half=True, standard=standard)
+        return cluster_names(self._written_groupings, codes, n_clusters, above_half=True, standard=standard)
 
     @cached_property
     def makers(self) -> Int[np.ndarray, " clusters"]:
         """See `group_names.count_makers`."""
-        written = self.as_written if isinstance(self.as_written, Groupings) else self.groupings
-        return count_makers(written, self._numbered.codes, len(self._numbered.index))
+        return count_makers(self._written_groupings, self._numbered.codes, len(self._numbered.index))
+
+    @property
+    def _written_groupings(self) -> Groupings:
+        return self.as_written if isinstance(self.as_written, Groupings) else self.groupings
+
+    @cached_property
+    def known(self) -> frozenset[int]:
+        """Places of the items whose class was known before the fit."""
+        name = "_known" if self.can.has_tags else "_gold"
+        known = attributes(self.estimator, [name]).get(name, np.empty(0)).T  # a row for each tag
+        return frozenset(np.flatnonzero((np.atleast_2d(known) >= 0).any(0)).tolist())
 
     @cached_property
     def group_words(self) -> GroupWords | None:

@@ -91,8 +91,9 @@ def cluster_names(
 def count_makers(
     groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int
 ) -> Int[np.ndarray, " clusters"]:
-    """Count the annotators with a group, of any name, that is roughly a cluster: more than half of its items and of
-    those of the cluster are in both.
+    """Count the annotators with a group, of any name, that is roughly a cluster.
+
+    Of the items of either that were sorted in the grouping, more than half are in both.
     """
     group, cluster, is_like = _match_groups(groupings, codes, n_clusters, above_half=True)
     made = np.zeros((n_clusters, groupings.n_annotators), dtype=bool)

@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.stats import norm, pearson3
 
 from consilience.analysis.permutation_moments import PermutationSums, central_moments, moments_of_permutations
@@ -188,14 +188,17 @@ class WeighedPairs:
 
     together, seen : sums of the annotators' weights
     weight : of each annotator
-    share, known : of those who saw two items, the share that put them together, and 1 where anybody saw them; else 0
+    share, known : of those who saw two items, the share that put them together, and whether anybody saw them
+    total, number : their sums
     """
 
     together: Float[np.ndarray, "items items"]
     seen: Float[np.ndarray, "items items"]
     weight: Float[np.ndarray, " annotators"]
     share: Float[np.ndarray, "items items"]
-    known: Float[np.ndarray, "items items"]
+    known: Bool[np.ndarray, "items items"]
+    total: float
+    number: int
 
     @classmethod
     def of(cls, n_items: int, sorts: list[list[PersonSort]], weight: Float[np.ndarray, " annotators"]) -> WeighedPairs:
@@ -208,16 +211,14 @@ class WeighedPairs:
                 seen[_block(one.items, n_items)] += of_sort
         together += together.T
         share, known = _shares(together, seen)
-        return cls(together, seen, weight, share, known.astype(float))
+        return cls(together, seen, weight, share, known, float(share.sum()), int(known.sum()))
 
     def of_others(self, annotator: int, sort: list[PersonSort]) -> Float[np.ndarray, "items items"]:
         """Return the shares of the others among the items of an annotator, less their mean over all items."""
         items = np.unique(np.concatenate([one.items for one in sort]))
         block = _block(items, len(self.share))
         together, seen = self.together[block].copy(), self.seen[block].copy()
-        is_mine = np.zeros(len(self.share))
-        is_mine[items] = 1.0
-        total, number = (each.sum() - is_mine @ each @ is_mine for each in (self.share, self.known))
+        total, number = self.total - self.share[block].sum(), self.number - self.known[block].sum()
         own = self.weight[annotator]
         for one in sort:
             a, b = one.places[one.pairs]
@@ -225,7 +226,7 @@ class WeighedPairs:
             np.subtract.at(together, (b, a), own)
             seen[_block(one.places, len(items))] -= own
         share, known = _shares(together, seen)
-        mean = (total + share.sum()) / max(number + known.sum(), 1)
+        mean = (total + share.sum()) / max(int(number + known.sum()), 1)
         return np.where(known, share - mean, 0.0)
 
 

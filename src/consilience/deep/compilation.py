@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import jax
@@ -19,8 +20,8 @@ WORTH_KEEPING = 0.5  # seconds of compilation, below which code has no file
 def keep_compiled() -> None:
     """Keep code that JAX compiles in the user's cache folder, unless JAX has another one, up to half a gigabyte.
 
-    This affects all code that the process compiles from then on, and no computed value. The environment variable
-    ``JAX_COMPILATION_CACHE_DIR`` does the same.
+    This affects all code that the process compiles from then on, and no computed value. A folder that the environment
+    variable ``JAX_COMPILATION_CACHE_DIR`` names is kept as it is set there, without this bound.
 
     Examples
     --------
@@ -30,7 +31,8 @@ def keep_compiled() -> None:
     if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
         with contextlib.suppress(RuntimeError):  # a user without a home directory has no cache folder
             jax.config.update("jax_compilation_cache_dir", str(_cache_folder() / "consilience" / "jax"))
-            jax.config.update("jax_compilation_cache_max_size", MOST_BYTES)
+            if find_spec("filelock"):  # without which JAX can take nothing away
+                jax.config.update("jax_compilation_cache_max_size", MOST_BYTES)
             jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
 
 

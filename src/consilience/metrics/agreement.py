@@ -40,7 +40,9 @@ __all__ = ["annotator_agreement", "mean_agreement", "order_by_agreement"]
 
 CHUNK_ENTRIES = 1 << 23  # counts of common items held in memory at a time
 TABLE_ENTRIES = 1 << 20  # of dense counts, which are written several times: larger ones leave the cache
-TABLE_OF_PAIRS = 1 << 24  # groupings × pairs of items, in single precision: 64 MB, and as many for what they hold
+TABLE_OF_PAIRS = (
+    1 << 24
+)  # groupings × pairs of items, in single precision: 64 MB, four to five times as many while it is made
 MOST_OPTIMAL = 1000  # annotators up to which the optimal order of the tree's leaves is computed
 
 Counts = Any  # a sparse array in rows or in columns, or an array

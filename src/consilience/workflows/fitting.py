@@ -263,11 +263,10 @@ def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple
     )
 
 
-def _told_by_files(evidence: ModelInputs, facts: Mapping[str, Any]) -> dict[str, int]:
-    """Return what only the files tell: how many labels and features they hold, and known classes of labels."""
+def _told_by_files(evidence: ModelInputs) -> dict[str, int]:
+    """Return what only the files tell: how many labels and features they hold."""
     n_features = 0 if evidence.features is None else evidence.features.shape[1]
-    known = {"n_known_classes": len(evidence.known.get("gold", ()))} if "n_known_classes" in facts else {}
-    return {"n_labels": evidence.annotations.n_rows, "n_features": n_features} | known
+    return {"n_labels": evidence.annotations.n_rows, "n_features": n_features}
 
 
 def require_folder_for(model: str, out: Path, inputs: Iterable[Any]) -> None:
@@ -394,7 +393,7 @@ def write_folder(
             "model": model,
             "read_as": said.material.read_as,
             **facts,
-            **_told_by_files(evidence, facts),
+            **_told_by_files(evidence),
             "notes": [*said.material.notes, *evidence.notes, *said.suggestions],
             "files": {Path(file).stem: str(out / file) for file in files},
             "why_no_certainty": said.why_no_certainty,

@@ -233,7 +233,7 @@ def change_settings(request: Request, study: str, form: Form) -> Response:
     with problems.at("title"):
         checked_title(title)
     with problems.at("kind"):
-        checked_settings(settings, kind, board, found.n_items)
+        checked_settings(settings, kind, board, found.n_items, found.settings)
     if problems.found:
         return _settings_page(request, found, given_again(form), problems=problems.found)
     try:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from consilience.collect.settings.cleaning import brief, clean, clean_text, line
-from consilience.collect.settings.group_checks import checked_descriptions, require_possible_sizes, require_unlike
+from consilience.collect.settings.group_checks import checked_descriptions, require_possible_sizes, require_unlike_names
 from consilience.collect.settings.kinds import Choice, checked_value
 from consilience.collect.settings.languages import LANGUAGES
 from consilience.collect.settings.model import (
@@ -89,8 +89,12 @@ def _checked_item(item: Any, number: int) -> Item:
     )
 
 
-def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: int) -> StudySettings:
+def checked_settings(
+    settings: StudySettings, kind: Any, board: Any, n_items: int, old: StudySettings | None = None
+) -> StudySettings:
     """Return settings that a study of this kind can have, their texts cleaned.
+
+    old : settings of the study so far, whose names stay as they are.
 
     Raises FieldsError: a setting has a wrong value, or two contradict each other; it has a sentence for each.
     """
@@ -130,7 +134,9 @@ def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: in
     with problems.at("panel"):
         values["panel"] = checked_panel(settings.panel, values.get("parameters", ()))
     problems.require_none()
-    return replace(settings, **values)
+    found = replace(settings, **values)
+    require_unlike_names(found, old)
+    return found
 
 
 def checked_parameters(parameters: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, str]:
@@ -248,7 +254,6 @@ def _checked_categories(categories: Sequence[Any], kind: str) -> tuple[str, ...]
     found = tuple(clean_text(name, "The name of a category", LONGEST_NAME, one_line=True) for name in categories)
     if not all(found):
         raise InputError("The name of a category must not be empty.")
-    require_unlike(found, "categories")
     least = {HYBRID: 1, CLOSED: 2, LABELS: 2}.get(kind, 0)
     if kind == LABELS and not least <= len(found) <= MOST_CLASSES:
         raise InputError(f"A study of labels needs from {least} to {MOST_CLASSES} classes. Got {len(found)}.")

@@ -9,6 +9,7 @@ from consilience.annotations.files.classes import fold_word
 from consilience.collect.errors import FieldsError
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.model import CLOSED, LONGEST_DESCRIPTION, MEANS, Item, StudySettings
+from consilience.collect.settings.problems import Problems
 from consilience.errors import InputError
 
 
@@ -29,6 +30,25 @@ def checked_descriptions(descriptions: Sequence[str], categories: Sequence[str])
             raise InputError(f"The category {name!r} has two descriptions.")
         found[name] = f"{name}{MEANS}{text}"
     return tuple(found.values())
+
+
+def require_unlike_names(settings: StudySettings, old: StudySettings | None) -> None:
+    """Refuse categories, questions and options that are new and too like each other. Raises FieldsError: some are."""
+    before = {} if old is None else _names_of(old)
+    problems = Problems()
+    for (field, what), names in _names_of(settings).items():
+        if names != before.get((field, what)):
+            with problems.at(field):
+                require_unlike(names, what)
+    problems.require_none()
+
+
+def _names_of(settings: StudySettings) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the names that must be told apart, by their field and what they are called."""
+    questions = (*settings.panel.before, *settings.panel.after)
+    options = {("panel", f"options of the question {one.name!r}"): one.options for one in questions}
+    names = tuple(one.name for one in questions)
+    return {("categories", "categories"): settings.categories, ("panel", "questions"): names} | options
 
 
 def require_unlike(names: Sequence[str], what: str) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.conditions import OR, Condition, Quota, range_of
-from consilience.collect.settings.group_checks import require_unlike
 from consilience.collect.settings.kinds import Whole, checked_fields, checked_value
 from consilience.collect.settings.panel import (
     CODE,
@@ -67,7 +66,6 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
         endings=_checked_endings(panel.endings, parameters),
         required_parameters=tuple(dict.fromkeys(panel.required_parameters)),
     )
-    require_unlike([one.name for one in (*found.before, *found.after)], "questions")
     return replace(
         found,
         screening=tuple(
@@ -114,7 +112,6 @@ def _checked_options(question: Question) -> tuple[str, ...]:
     what = f"An option of the question {question.name!r}"
     options = tuple(clean_text(one, what, LONGEST_OPTION, one_line=True) for one in question.options)
     wanted = question.kind in ("choice", "choices")
-    require_unlike(options, f"options of the question {question.name!r}")
     if wanted and not (2 <= len(options) <= MOST_OPTIONS and all(options)):
         raise InputError(f"The question {question.name!r} needs from 2 to {MOST_OPTIONS} options.")
     if options and not wanted:

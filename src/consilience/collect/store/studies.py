@@ -185,7 +185,7 @@ class Studies(Database):
                 board=board_of_kind(old.kind if kind is None else kind, old.board if board is None else board),
                 n_items=n_items,
             )
-            checked = checked_settings(settings or old.settings, new.kind, new.board, n_items)
+            checked = checked_settings(settings or old.settings, new.kind, new.board, n_items, old.settings)
             known = items_in(db, old.id) if found is None else found
             require_known_cards(checked, known)
             checked = with_checked_training(checked, new.kind, known, _pictures_held(db, old.id))

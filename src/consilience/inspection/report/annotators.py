@@ -351,15 +351,16 @@ OF_FUSIONS = Ranking(
         Quality(("with_others",), "With others", number),
     ),
     remark="line",
-    closing="Far less is more than 1.5 interquartile ranges below the lower quartile.",
-    explained="far",
+    closing="Far less than most: below the lower quartile by more than 1.5 interquartile ranges, of “Follows the "
+    "clusters” or of “With others”.",
+    explained="than most",
 )
 OF_SHARES = replace(
     OF_FUSIONS,
     order="those of the smallest part in the fusion first",
     qualities=tuple(SHARE if each is WEIGHT else each for each in OF_FUSIONS.qualities),
-    closing="Far less, or smaller, is more than 1.5 interquartile ranges below the lower quartile, of the part of "
-    "one grouping or of the agreement with others.",
+    closing="Far less, or smaller, than most: below the lower quartile by more than 1.5 interquartile ranges, of the "
+    "part of one grouping or of “With others”.",
 )
 
 
@@ -371,11 +372,9 @@ def of_labels(entropy: float) -> Ranking:
 
 def n_in_common(groupings: Groupings) -> Int[np.ndarray, "annotators annotators"]:
     """Count the items that each two annotators have both grouped."""
-    n, place = (
-        groupings.n_annotators,
-        (groupings.annotator_of_group[groupings.incidence.indices], groupings.item_of_row),
-    )
-    seen = csr_array((np.ones(len(place[0]), dtype=np.int32), place), shape=(n, groupings.n_items))
+    n, owner = groupings.n_annotators, groupings.annotator_of_group[groupings.incidence.indices]
+    place = owner, groupings.item_of_row
+    seen = csr_array((np.ones(len(owner), dtype=np.int32), place), shape=(n, groupings.n_items))
     seen.data[:] = 1  # once, in however many groupings
     common = np.empty((n, n), dtype=np.int16 if groupings.n_items < 1 << 15 else np.int32)
     at_once = max(1, CELLS_AT_ONCE // max(n, 1))

@@ -21,7 +21,7 @@ from consilience.inspection.report import (
     sensory_sections,
     separation_sections,
 )
-from consilience.inspection.report.item_tables import DOUBTFUL, FEW_ITEMS, SOME_ITEMS, SURE, most_certain_first
+from consilience.inspection.report.item_tables import FEW_ITEMS, SELDOM_STAYS, SOME_ITEMS, SURE, most_certain_first
 from consilience.inspection.report.subject import ClusterList, ClusterLists, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
@@ -64,15 +64,15 @@ def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     chance = f"({percent(found.chance_together)} by chance)"
     n_moved = int(_are_moved(found).sum())
     who = f"{words.n_items(n_moved)} {'stays in its' if n_moved == 1 else 'stay in their'} {noun}"
-    how_often = f"{who} in fewer than {DOUBTFUL:.0%} of draws of other people"
+    how_often = f"{who} in fewer than {SELDOM_STAYS:.0%} of draws of other people"
     if not n_moved:
-        how_often = f"no {words.item} leaves its {noun} in more than {1 - DOUBTFUL:.0%} of draws of other people"
+        how_often = f"no {words.item} leaves its {noun} in more than {1 - SELDOM_STAYS:.0%} of draws of other people"
     return f"{again} would be together again {chance}, and {how_often}."
 
 
 def _are_moved(found: Certainty) -> pd.Series:
     """Whether each item of a cluster stays there in too few draws."""
-    return found.items["stays"].dropna() < DOUBTFUL
+    return found.items["stays"].dropna() < SELDOM_STAYS
 
 
 def _trust(subject: Subject) -> str:
@@ -130,8 +130,9 @@ def lists(subject: Subject) -> ClusterLists:
         reading = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many of "
         reading += f"their labels name the {noun}."
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
-    if any("much the same group" in each.about for each in found):
-        readings.append(f"Much the same group: more than half of its {words.items} and the cluster's are in both.")
+    if any(subject.clusters.called) and not subject.clusters.is_named:
+        of_either = f"of the {words.items} of either that the {words.annotator} sorted, more than half are in both"
+        readings.append(f"Much the same group: {of_either}.")
     return ClusterLists(found, " ".join(readings))
 
 
@@ -140,12 +141,12 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
     called = list(clusters.called) or [""] * len(clusters.index)
     others = next_names(subject.names, called) if clusters.called else called
     people = words.n_annotators(subject.annotations.n_annotators)
-    joined = _share_joined(subject)
+    joined = _often_joined(subject)
     found = []
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
         ordered = most_certain_first(mine)
-        doubted = ordered["stays"] < DOUBTFUL if "stays" in ordered else pd.Series(data=False, index=ordered.index)
+        doubted = ordered["stays"] < SELDOM_STAYS if "stays" in ordered else pd.Series(data=False, index=ordered.index)
         most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
         shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
         about = [words.n_items(len(mine))]
@@ -154,7 +155,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         if called[code]:
             counts = subject.names[(subject.names["cluster"] == code) & (subject.names["name"] == called[code])]
             n_users = n_using(subject, called[code])
-            word = f" (“{called[code]}”, of some of them: a word of {n_users:,})" if n_users else ""
+            word = f" ({n_users:,} use it as one word among others, of some of these)" if n_users else ""
             about.append(
                 f"called so by {int(counts['n_annotators'].max()):,}{word or _list(counts['wordings'].iloc[0])}"
             )
@@ -163,7 +164,8 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             about.append(f"without a name in common{central}")
         partner = int(joined[code].argmax())
         if joined[code, partner] >= OFTEN_JOINED:
-            about.append(f"in {percent(joined[code, partner])} of draws one with “{clusters.titles[partner]}”")
+            share = percent(joined[code, partner])
+            about.append(f"mostly in one {clusters.noun} with “{clusters.titles[partner]}” in {share} of draws")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         other = f"or {others[code]}" if others[code] else ""
         title = title if called[code] or not any(called) else f"(no common name) {title}"
@@ -177,10 +179,10 @@ def _list(wordings: list[tuple[str, int]]) -> str:
     return f" ({listed})" if len(wordings) > 1 else ""
 
 
-def _share_joined(subject: Subject) -> Float[np.ndarray, "clusters clusters"]:
+def _often_joined(subject: Subject) -> Float[np.ndarray, "clusters clusters"]:
     """Return in which share of the draws two clusters are mostly in one, 0 for the same cluster or without draws."""
     clusters, n = subject.clusters, len(subject.clusters.index)
-    joined = np.zeros((n, n)) if subject.certainty is None else subject.certainty.joined(clusters.codes, n)
+    joined = np.zeros((n, n)) if subject.certainty is None else subject.certainty.share_joined(clusters.codes, n)
     np.fill_diagonal(joined, 0)
     return joined
 

@@ -16,12 +16,13 @@ from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report.item_tables import DOUBTFUL, cluster_cell
+from consilience.inspection.report.item_tables import SELDOM_STAYS, cluster_cell
 from consilience.inspection.report.label_tables import labels_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, percent, row
 
 DOUBTFUL_ITEMS = 15
+WITHOUT_TRUST = "do not rely on single {items}, or ask more people."
 NAMED = 3  # items in the findings
 MOST_NUMBERS = 4  # of clusters in the findings
 STAYS = 0.9  # share of draws from which an item is not in the list of doubtful ones
@@ -42,15 +43,16 @@ def in_short(subject: Subject) -> list[str]:
     if not np.isnan(found.repeats_together):
         again = (
             f"{percent(found.repeats_together)} of the pairs of {words.items} that are together here to be so again "
-            f"({percent(found.chance_together)} by chance), and {percent(found.repeats)} of all pairs, most of which "
-            "are apart, to come out the same"
+            f"({percent(found.chance_together)} by chance), and {percent(found.repeats)} of all pairs, together or "
+            "apart, to come out the same"
         )
     findings = [
         f"If another {found.n_people:,} people {_did(subject)} these {words.items}, we expect {again} ({between}; "
         f"{percent(found.chance)} by chance)."
     ]
     findings += _numbers_in_short(subject, found)
-    findings += filter(None, [little_in_short(found)])
+    if is_little(found):
+        findings.append("That is little more than by chance: " + WITHOUT_TRUST.format(items=words.items))
     worst = doubtful(found).head(NAMED)
     if len(worst):
         names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["stays"].items()]
@@ -58,14 +60,17 @@ def in_short(subject: Subject) -> list[str]:
     return findings
 
 
+def is_little(found: Certainty) -> bool:
+    """Whether of all pairs, others would repeat little more than by chance."""
+    return beyond_chance(found) < LITTLE
+
+
 def little_in_short(found: Certainty) -> str:
     """Say that of all pairs, others would repeat little more than by chance; nothing if they would repeat more."""
-    if beyond_chance(found) >= LITTLE:
+    if not is_little(found):
         return ""
-    return (
-        f"Of all pairs, {percent(found.repeats)} would come out the same, {percent(found.chance)} by chance: do not "
-        f"rely on single {current_words().items}, or ask more people."
-    )
+    both = f"{percent(found.repeats)} would come out the same, {percent(found.chance)} by chance"
+    return f"Of all pairs, {both}: {WITHOUT_TRUST.format(items=current_words().items)}"
 
 
 def _numbers_in_short(subject: Subject, found: Certainty) -> list[str]:
@@ -157,7 +162,7 @@ def _bands(found: Certainty, clusters: FoundClusters) -> ReportTable:
     words = current_words()
     stays, repeats = found.items["stays"].to_numpy(), found.items["repeats"].to_numpy()
     rows = []
-    for low, high in ((0.95, 1.01), (DOUBTFUL, 0.95), (0.5, DOUBTFUL), (0.0, 0.5)):
+    for low, high in ((0.95, 1.01), (SELDOM_STAYS, 0.95), (0.5, SELDOM_STAYS), (0.0, 0.5)):
         inside = (stays >= low) & (stays < high)
         text = f"{low:.0%} or more" if high > 1 else f"{low:.0%} to {high:.0%}" if low else f"below {high:.0%}"
         mean = percent(repeats[inside].mean()) if inside.any() else "–"
@@ -210,7 +215,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         rows,
         reading=(
             f"{words.Items} that stay in their {clusters.noun} in fewer than {STAYS:.0%} of the draws, the least "
-            f"first; those below {DOUBTFUL:.0%} are worth another look, or more people.{of_their_own}"
+            f"first; those below {SELDOM_STAYS:.0%} are worth another look, or more people.{of_their_own}"
         ),
         more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
     )

@@ -127,13 +127,9 @@ def in_short(subject: Subject) -> list[str]:
     what = (
         f"{n:,} of {words.n_items(len(rated.items))} {'is' if n == 1 else 'are'} in the go-zone, above the mean of both"
     )
-    highest = (
-        f"; highest by the lower of the two, in standard deviations: {join_names(best)}"
-        if n > HIGHEST
-        else f" ({join_names(best)})"
-        if n
-        else ""
-    )
+    highest = f" ({join_names(best)})" if n else ""
+    if n > HIGHEST:
+        highest = f"; the highest, by the lesser of their distances above the two means: {join_names(best)}"
     return [f"{what} {first} and {second}{highest}."]
 
 
@@ -178,7 +174,9 @@ def _say_correlation(r: float, interval: tuple[float, float], over: str) -> str:
     if not np.isfinite(low):
         return f"{number(r)} over {over} (too few for an interval)"
     verdict = ": not distinguishable from 0" if low < 0 < high else ""
-    return f"{number(r)} over {over} (95% interval for a sample of as many: {number(low)} to {number(high)}{verdict})"
+    return (
+        f"{number(r)} over {over} (95% interval, were they a random sample: {number(low)} to {number(high)}{verdict})"
+    )
 
 
 def _means_table(rated: ItemRatings) -> ReportTable:
@@ -221,8 +219,6 @@ def _mean_cell(rated: ItemRatings, cluster: Any, scale: str) -> str:
     found = rated.means.loc[(cluster, scale)]
     if not np.isfinite(found["low"]):
         return number(found["mean"])
-    if found["low"] == found["high"]:
-        return f"{number(found['mean'])} (all the same)"
     return f"{number(found['mean'])} ({number(found['low'])} to {number(found['high'])})"
 
 

@@ -54,11 +54,15 @@ def _alone(subject: Subject, annotations: Groupings) -> list[str]:
     counts = np.bincount(np.unique(by, axis=0)[:, 0], minlength=annotations.n_items)
     most, n_items = int(counts.argmax()), int((counts > 0).sum())
     n_sorted = len(np.unique(annotations.annotator_of_group[annotations.incidence[[most]].indices]))
-    left = f"{words.n_items(n_items)} {'was' if n_items == 1 else 'were'} left alone in a group"
-    if n_items > 1 and counts[most] == 1:
-        return [f"{left}, each by one {words.annotator}."]
-    how_many = f"{int(counts[most]):,} of {words.n_annotators(n_sorted)}"
-    return [f"{left} by somebody; most often {name_text(annotations.items[most])}, by {how_many}."]
+    how_many, left = (
+        f"{int(counts[most]):,} of {words.n_annotators(n_sorted)}",
+        f"{words.n_items(n_items)} were left alone",
+    )
+    if n_items == 1:
+        return [f"Only {name_text(annotations.items[most])} was left alone in a group, by {how_many}."]
+    if counts[most] == 1:
+        return [f"{left} in a group, each by one {words.annotator}."]
+    return [f"{left} in a group by somebody; most often {name_text(annotations.items[most])}, by {how_many}."]
 
 
 def _table(subject: Subject, found: pd.DataFrame) -> ReportTable:

@@ -28,7 +28,9 @@ from consilience.inspection.report.tables import (
 from consilience.metrics.profiles import association
 
 SURE = 0.9
-DOUBTFUL = 0.8  # share of the draws in which an item stays in its cluster, below which it is marked, or a mean of it
+SELDOM_STAYS = (
+    0.8  # share of the draws in which an item stays in its cluster, below which it is marked, or a mean of it
+)
 CERTAINTIES = ((0.99, 1.0), (0.9, 0.99), (0.7, 0.9), (0.5, 0.7), (0.0, 0.5))
 UNCERTAIN, UNCERTAIN_ITEMS = 0.995, 15
 FEW_ITEMS, SOME_ITEMS = 200, 8  # up to 200 items, each cluster lists all of its items, else 8
@@ -129,7 +131,7 @@ def clusters_table(
     if by == "repeats":
         what += (
             f" Most certain are {words.items} that stay in their cluster most often. The last two columns say what "
-            f"another group of people would repeat; orange: below {DOUBTFUL:.0%}."
+            f"another group of people would repeat; orange: below {SELDOM_STAYS:.0%}."
         )
     if cohesion is not None:
         what += (
@@ -177,7 +179,7 @@ def _certainty_of(items: pd.DataFrame, by: str) -> list[Cell]:
     """Cells on the certainty of the items of a cluster, pale where it is low; see `_heads_of_certainty`."""
     if by == "repeats":
         shares = (float(items["repeats"].mean()), float(items["stays"].mean()))
-        return [Cell(percent(share), tone="high" if share < DOUBTFUL else "") for share in shares]
+        return [Cell(percent(share), tone="high" if share < SELDOM_STAYS else "") for share in shares]
     return row(number(items[by].mean()), percent((items[by] >= SURE).mean())) if by else []
 
 

@@ -28,12 +28,12 @@ from consilience.inspection.report.map_data import words_file
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
-    MAX_CSV,
     Cell,
     Column,
     Download,
     ReportTable,
     download,
+    may_fit,
     name_cell,
     names_cell,
     number,
@@ -156,13 +156,9 @@ def panel_section(subject: Subject) -> Section | None:
         some = f" {words.Annotators} are named where there is room, and all are in the table below.{point}"
         return some if n_named(ax) < groupings.n_annotators else ""
 
+    sheet = cast(MatplotlibFigure, ax.figure)
     blocks: list[ReportTable | Figure] = [
-        Figure.of(
-            *("rv-map", cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}", caption),
-            file if file.address else None,
-            readable=MEDIUM,
-            named=say_named,
-        ),
+        Figure.of("rv-map", sheet, f"Scatter plot. {caption}", caption, file, readable=MEDIUM, named=say_named),
         table,
     ]
     if found is None:
@@ -172,15 +168,15 @@ def panel_section(subject: Subject) -> Section | None:
     return Section("panel", f"How alike the {words.annotators} sort", [_verdict(subject, found)], blocks)
 
 
-def _of_products(subject: Subject) -> tuple[Axes, Download, ReportTable]:
+def _of_products(subject: Subject) -> tuple[Axes, Download | None, ReportTable]:
     """Return what shows the scalar products, which take much memory: map, file of coefficients, and table."""
     names = subject.groupings.annotators
     products = ScalarProducts.of(SortTable.of(subject.groupings))
     ax = draw_products(products, names, subject.segments, ax=Sheet())
-    file = Download("rv.csv", "", len(names))
-    if 2 * len(names) ** 2 <= MAX_CSV:  # else computed for nothing
+    file = None
+    if may_fit(len(names) ** 2):  # else computed for nothing
         file = download("rv.csv", pd.DataFrame(products.rv, names, names).round(4), "annotator")
-    return ax, file, _annotators_table(subject, products)
+    return ax, file if file and file.address else None, _annotators_table(subject, products)
 
 
 def _verdict(subject: Subject, found: PanelSegments) -> str:

@@ -13,7 +13,6 @@ from jaxtyping import Int
 from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.analysis.capabilities import attributes
 from consilience.analysis.compromise import (
     FEWEST_ANNOTATORS,
     FEWEST_ITEMS,
@@ -146,13 +145,6 @@ class Subject(Findings):
         made = cls(**{entry.name: vars(found)[entry.name] for entry in fields(found)}, **shown)
         vars(made).update(vars(found))
         return made
-
-    @cached_property
-    def known(self) -> frozenset[int]:
-        """Places of the items whose class was known before the fit."""
-        name = "_known" if self.can.has_tags else "_gold"
-        known = attributes(self.estimator, [name]).get(name, np.empty(0)).T  # a row for each tag
-        return frozenset(np.flatnonzero((np.atleast_2d(known) >= 0).any(0)).tolist())
 
     @cached_property
     def panel_tables(self) -> PanelTables | None:

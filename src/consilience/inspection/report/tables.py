@@ -162,13 +162,18 @@ def percent(share: float) -> str:
     return f"{share:.0%}"
 
 
+def may_fit(n_cells: int, most: int = MAX_CSV) -> bool:
+    """Whether a table of so many cells, each a character and a separator at least, may have at most so many bytes."""
+    return 2 * n_cells <= most
+
+
 def download(name: str, frame: pd.DataFrame, index_label: str | None = None, *, most: int = MAX_CSV) -> Download:
     """Embed a table in the page as a CSV file for spreadsheets, if it has at most so many bytes.
 
     Its index becomes the first column if `index_label` is given. No text in it is a formula, see `defused_text`, and
     all text is quoted, so that no other separator splits it.
     """
-    if 2 * frame.size > most:  # a character and a separator for each cell
+    if not may_fit(frame.size, most):
         return Download(name, "", len(frame))
     frame = frame if index_label is None else frame.rename_axis(index_label).reset_index(allow_duplicates=True)
     safe = pd.DataFrame({place: defuse_formulas(frame.iloc[:, place]) for place in range(frame.shape[1])})

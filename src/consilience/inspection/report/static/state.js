@@ -129,7 +129,7 @@ class State {
   nameOfCut(label) {
     if (label >= this.fresh) return `new ${this.data.noun} ${label - this.fresh + 1}`;
     const held = this.heldByCut().get(label) ?? [];
-    return held.length > 1 ? held.map((own) => this.titled(this.data.names[own])).join(" + ") : this.data.names[label];
+    return held.length > 1 && held.includes(label) ? held.map((own) => this.titled(this.data.names[own])).join(" + ") : this.data.names[label];
   }
 
   /** For each cluster of the cut, the report's clusters of which it has more than half. */
@@ -138,7 +138,9 @@ class State {
     const [ofCut, own, clusters] = [this.labelsOfCut(), this.data.clusters, new Map()];
     for (const cluster of [...new Set(own)].filter((code) => code >= 0).sort((one, other) => one - other)) {
       const labels = ofCut.filter((label, item) => own[item] === cluster);
-      const label = labels.find((one) => 2 * labels.filter((other) => other === one).length > labels.length);
+      const sizes = new Map();
+      for (const one of labels) sizes.set(one, (sizes.get(one) ?? 0) + 1);
+      const label = [...sizes.keys()].find((one) => 2 * sizes.get(one) > labels.length);
       if (label !== undefined) clusters.set(label, [...(clusters.get(label) ?? []), cluster]);
     }
     this.held = { n: this.cut.n, clusters };
