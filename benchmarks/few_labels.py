@@ -22,6 +22,7 @@ from benchmarks.people.label_crowds import RECORDED, Crowd, of_rows, recorded, s
 from benchmarks.people.label_methods import right_of
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote
+from consilience.consensus.labels.annotator_models import NO_PULL, Pull
 from consilience.errors import AnnotationWarning
 
 DRAWS = (1, 3, 5, 7, 9)
@@ -35,8 +36,8 @@ N_ITEMS, N_ANNOTATORS = 600, 60
 class Ordinary(DawidSkene):
     """DawidSkene that always has the ordinary prior."""
 
-    def _needs_caution(self, *of_crowd: Any) -> tuple[bool, None]:
-        return False, None
+    def _choose_prior(self, *of_crowd: Any) -> tuple[Pull, None]:
+        return NO_PULL, None
 
 
 METHODS = {

@@ -20,7 +20,7 @@ from consilience.consensus.groupings.weighted_co_occurrence import Partitioning
 from consilience.consensus.groupings.weighted_kcc import WeightedUtility
 from consilience.consensus.groupings.weighted_mixture import WeightedMixtureSearch
 from consilience.consensus.labels.annotator_models import NO_PULL
-from consilience.consensus.labels.choice_of_prior import prior_of_classes
+from consilience.consensus.labels.choice_of_prior import PULL, prior_of_classes
 from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.copies import merge_groups, one_label_of_each
 from consilience.consensus.labels.dawid_skene import imagined_sizes
@@ -192,9 +192,10 @@ def _dawid_skene(fitted: Fitted) -> Reweighted:
     if n_subtypes > 1:
         own = np.maximum(pd.Series(estimator.subtypes_, estimator.items_).reindex(labels.items).to_numpy(), 0)
         q = (q[:, :, None] * np.eye(n_subtypes)[own][:, None, :]).reshape(len(q), -1)
-    is_cautious = bool(vars(estimator).get("is_cautious_"))  # files of earlier versions do not say
-    sums = PairSums.of(one_label_of_each(labels, fitted.group), fitted.known)
-    sizes, pull = prior_of_classes(sums, is_cautious=is_cautious) if learned else (0.0, NO_PULL)
+    of_earlier = PULL if vars(estimator).get("is_cautious_") else NO_PULL  # files of earlier versions have no pull
+    pull = tuple(vars(estimator).get("_pull", of_earlier))
+    once = one_label_of_each(labels, fitted.group)
+    sizes = prior_of_classes(PairSums.of(once, fitted.known), pull) if learned else 0.0
     one_coin = estimator.confusion == "one-coin"
     return WeightedDawidSkene.of(encoded, q, sizes, pull=pull, one_coin=one_coin, learned=learned)
 

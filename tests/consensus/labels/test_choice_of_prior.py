@@ -10,7 +10,7 @@ from benchmarks.people.label_crowds import of_rows
 from consilience import Labels
 from consilience.analysis.certainty import certainty
 from consilience.consensus import DawidSkene, MajorityVote
-from consilience.consensus.labels import choice_of_prior
+from consilience.consensus.labels import choice_of_prior, dawid_skene_estimator
 from consilience.consensus.labels.annotator_models import NO_PULL, Hierarchical
 from consilience.consensus.labels.choice_of_prior import (
     ENOUGH,
@@ -21,11 +21,12 @@ from consilience.consensus.labels.choice_of_prior import (
     PULL_OF_ONE,
     WORTH_OF_KNOWN,
     JudgedLabels,
+    are_too_few,
     can_tell,
     cautious_sizes,
     correlate_with_others,
     has_collapsed,
-    tell_little,
+    note_on_few,
 )
 from consilience.consensus.labels.dawid_skene import imagined_by_pairs
 from consilience.consensus.labels.pairs_of_labels import PairSums
@@ -156,17 +157,58 @@ def test_single_labels_do_not_gather_the_items_in_one_class(seed, kind, before):
     ]
 
 
+def test_those_who_gave_gold_are_asked_for_more():
+    of_few = PairSums.of(mostly_one(habitual(0), 60))
+    assert note_on_few(of_few, has_gold=False)[0].endswith(", or give gold.")
+    assert note_on_few(of_few, has_gold=True)[0].endswith(", or give more gold.")
+    model = DawidSkene(subtypes=1, calibrate=False).fit(mostly_one(habitual(0), 60), gold={599: 0})
+    assert model.notes_ == note_on_few(of_few, has_gold=True)
+
+
+def pulls_of_fits(labels, monkeypatch, **given):
+    """The pull of each fit within one, and the model."""
+    learn, pulls = DawidSkene.learn, []
+
+    def spy(self, start, evidence, *loop):
+        pulls.append(evidence.pull)
+        return learn(self, start, evidence, *loop)
+
+    monkeypatch.setattr(DawidSkene, "learn", spy)
+    return pulls, DawidSkene(calibrate=False).fit(labels, **given)
+
+
+def test_subtypes_are_chosen_under_the_pull_of_the_fit(monkeypatch):
+    """A sample has only items with several labels, which are enough to tell in themselves."""
+    labels = mostly_one(habitual(0), 60)
+    assert not are_too_few(PairSums.of(labels[np.arange(60)]))
+    monkeypatch.setattr(dawid_skene_estimator, "MOST_LABELS", 500)
+    pulls, model = pulls_of_fits(labels, monkeypatch)
+    assert set(pulls) == {PULL_OF_ONE} == {tuple(model._pull)}
+    assert len(pulls) == 2
+
+
+def test_pairs_are_counted_once(monkeypatch):
+    counted, count = [], PairSums.of
+    monkeypatch.setattr(PairSums, "of", lambda *given: counted.append(given) or count(*given))
+    pulls, model = pulls_of_fits(habitual(12).labels, monkeypatch)
+    assert pulls == [NO_PULL, PULL]
+    assert model.is_cautious_
+    assert len(counted) == 1
+    DawidSkene(prior=None, calibrate=False).fit(ordinary_crowd())
+    assert len(counted) == 1
+
+
 def test_what_tells_is_counted_for_each_class():
     labels, half = mostly_one(habitual(0), 149), mostly_one(habitual(0), 300)  # 2 · 149 labels of three classes
     known = np.full(len(labels), -1)
     assert PairSums.of(labels).n_compared == 2 * 149
-    assert tell_little(PairSums.of(labels))
-    assert tell_little(PairSums.of(labels, known))
+    assert are_too_few(PairSums.of(labels))
+    assert are_too_few(PairSums.of(labels, known))
     known[-1] = 0
     assert 2 * 149 + WORTH_OF_KNOWN > 3 * FEWEST_OF_CLASS
-    assert not tell_little(PairSums.of(labels, known))
-    assert not tell_little(PairSums.of(half))
-    assert not tell_little(PairSums.of(ordinary_crowd()))
+    assert not are_too_few(PairSums.of(labels, known))
+    assert not are_too_few(PairSums.of(half))
+    assert not are_too_few(PairSums.of(ordinary_crowd()))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -190,6 +232,20 @@ def test_the_prior_keeps_the_concentration_from_growing_without_limit():
     assert cautious.concentration.max() < 200
 
 
+def draws_under(model, labels, monkeypatch):
+    """The pull and the imagined items under which certainty draws."""
+    read, of = [], WeightedDawidSkene.of
+
+    def spy(encoded, q, sizes, **settings):
+        read.append((settings["pull"], sizes))
+        return of(encoded, q, sizes, **settings)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WeightedDawidSkene, "of", spy)
+        certainty(model, labels, n_draws=2, random_state=0)
+    return read[0]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("crowd", "pull", "sizes_of"),
@@ -200,15 +256,18 @@ def test_the_prior_keeps_the_concentration_from_growing_without_limit():
     ],
 )
 def test_certainty_draws_under_the_same_prior(crowd, pull, sizes_of, monkeypatch):
-    labels, read = crowd(), []
-    model = DawidSkene().fit(labels)
-    of = WeightedDawidSkene.of
+    labels = crowd()
+    read, sizes = draws_under(DawidSkene().fit(labels), labels, monkeypatch)
+    assert read == pull
+    np.testing.assert_allclose(sizes, sizes_of(PairSums.of(labels)))
 
-    def spy(encoded, q, sizes, **settings):
-        read.append((sizes, settings["pull"]))
-        return of(encoded, q, sizes, **settings)
 
-    monkeypatch.setattr(WeightedDawidSkene, "of", spy)
-    certainty(model, labels, n_draws=2, random_state=0)
-    assert read[0][1] == pull
-    np.testing.assert_allclose(read[0][0], sizes_of(PairSums.of(labels)))
+def test_a_file_of_an_earlier_version_is_weighed_under_the_prior_that_it_had(monkeypatch):
+    """That version took the cautious prior only where labels showed a collapse, though few labels were compared."""
+    labels = mostly_one(habitual(0), 60)
+    model = DawidSkene(subtypes=1, calibrate=False, copies=None).fit(labels)
+    assert draws_under(model, labels, monkeypatch)[0] == PULL_OF_ONE
+    del model._pull
+    assert draws_under(model, labels, monkeypatch)[0] == PULL
+    model.is_cautious_ = False
+    assert draws_under(model, labels, monkeypatch)[0] == NO_PULL

@@ -69,9 +69,10 @@ from consilience.inference.sparse_tables import SparseTable
 Matrices = Float[np.ndarray, "annotators components labels"]
 Codes = Int[np.ndarray, " rows"]
 Rows = Float[np.ndarray, "rows components"]
+Pull = tuple[float, float]
 
 IMAGINED = np.array([4.0, 1.5])  # Beta distribution of the imagined annotator's accuracy
-NO_PULL = (0.0, 0.0)  # g, h: a flat prior of s
+NO_PULL: Pull = (0.0, 0.0)  # g, h: a flat prior of s
 LEAST, MOST = 1e-2, 1e6  # limits of the concentration s
 FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
 LONGEST_STEP = 1.0  # of ln s in a sweep
@@ -153,10 +154,10 @@ class Hierarchical:
     errors: Errors
     log_rows: Float[np.ndarray, " classes"]
     before: tuple[Float[np.ndarray, " classes"], Float[np.ndarray, " classes"]]
-    pull: tuple[float, float] = NO_PULL
+    pull: Pull = NO_PULL
 
     @classmethod
-    def of(cls, counts: Counts | ProbableLabels, pull: tuple[float, float] = NO_PULL) -> Hierarchical:
+    def of(cls, counts: Counts | ProbableLabels, pull: Pull = NO_PULL) -> Hierarchical:
         """Initialise from counts."""
         n_annotators, n_classes, _ = counts.shape
         concentration, nothing = np.full(n_classes, 10.0), np.zeros(n_classes)

@@ -47,7 +47,7 @@ from scipy.sparse import csr_array
 from scipy.special import softmax
 
 from consilience.annotations import Labels
-from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel
+from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel, Pull
 from consilience.consensus.labels.dawid_skene import imagined_by_pairs
 from consilience.consensus.labels.pairs_of_labels import PairSums
 from consilience.inference.product_distributions import Responsibilities, Weights
@@ -69,26 +69,25 @@ def cautious_sizes(sums: PairSums) -> Float[np.ndarray, " classes"]:
     return sums.n_labelled * sums.of_class / max(sums.of_class.sum(), 1)
 
 
-def prior_of_classes(sums: PairSums, *, is_cautious: bool) -> tuple[Float[np.ndarray, " classes"], tuple[float, float]]:
-    """Return the imagined items of each class, and g, h: none, under the ordinary prior."""
-    if not is_cautious:
-        return imagined_by_pairs(sums), NO_PULL
-    return cautious_sizes(sums), PULL_OF_ONE if tell_little(sums) else PULL
+def prior_of_classes(sums: PairSums, pull: Pull) -> Float[np.ndarray, " classes"]:
+    """Return the imagined items of each class, under the ordinary prior or the cautious one."""
+    return imagined_by_pairs(sums) if pull == NO_PULL else cautious_sizes(sums)
 
 
-def tell_little(sums: PairSums) -> bool:
+def are_too_few(sums: PairSums) -> bool:
     """Whether most items with labels have one, and those with several, or a known class, are too few to tell."""
     enough = FEWEST_OF_CLASS * len(sums.of_class)
     return 2 * sums.n_several < sums.n_labelled and sums.n_compared + WORTH_OF_KNOWN * sums.n_of_known < enough
 
 
-def note_on_few(sums: PairSums) -> list[str]:
-    """Say that some items have several labels, but too few to tell."""
-    if not sums.n_several or not tell_little(sums):
+def note_on_few(sums: PairSums, *, has_gold: bool) -> list[str]:
+    """Say that some items have several labels, where these are too few to tell."""
+    if not sums.n_several:
         return []
     return [
         f"Only {sums.n_several:,} of {sums.n_labelled:,} items have several labels, too few to tell how annotators "
-        "err: most classes are those of the votes. Collect a second label of more items, or give gold."
+        "err: most classes are those of the votes. Collect a second label of more items, or give "
+        f"{'more ' if has_gold else ''}gold."
     ]
 
 

@@ -58,6 +58,7 @@ from consilience.consensus.labels.annotator_models import (
     Counts,
     Hierarchical,
     OneCoin,
+    Pull,
     Smoothed,
 )
 from consilience.consensus.labels.pairs_of_labels import PairSums, proportions_of_pairs
@@ -93,7 +94,7 @@ class DawidSkeneEvidence:
     history: Counts | float
     sizes: Float[np.ndarray, " classes"] | float = 0.0
     n_subtypes: int = 1
-    pull: tuple[float, float] = NO_PULL
+    pull: Pull = NO_PULL
 
     @property
     def chunks(self) -> OneHotLabels:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,7 +37,7 @@ from consilience.consensus.labels.accuracy_interval import (
     sum_right,
     widen_interval,
 )
-from consilience.consensus.labels.annotator_models import NO_PULL, Counts, Hierarchical, of_newcomer
+from consilience.consensus.labels.annotator_models import NO_PULL, Counts, Hierarchical, Pull, of_newcomer
 from consilience.consensus.labels.calibration import (
     ASSUMED,
     INDEPENDENT,
@@ -47,12 +48,14 @@ from consilience.consensus.labels.calibration import (
     no_calibration,
 )
 from consilience.consensus.labels.choice_of_prior import (
+    PULL,
+    PULL_OF_ONE,
+    are_too_few,
     can_tell,
     correlate_with_others,
     has_collapsed,
     note_on_few,
     prior_of_classes,
-    tell_little,
 )
 from consilience.consensus.labels.constant_annotators import (
     CountsOfAll,
@@ -115,13 +118,38 @@ from consilience.inference.threads import one_blas_thread
 
 MOST_NUMBERS = 50  # classes that are numbers; more are ratings
 
-GroupOfThose = Int[np.ndarray, " annotators_of_labels"]
-"""Group of copies of each annotator of the labels, -1 for those alone; a history may have further annotators."""
-
 NOTHING_TELLS = (
     "DawidSkene: no item has two labels, so that nothing tells how often a label is right. The probabilities assume "
     f"{ASSUMED:.0%}. Collect a second label of some items, or give gold."
 )
+
+
+@dataclass(frozen=True)
+class HeardLabels:
+    """Labels that are fitted, and what is asked of them more than once.
+
+    known : class of items of which it is known, else -1; None if there are none.
+    group : of copies, of each annotator, -1 for those alone.
+    """
+
+    labels: Labels
+    known: Int[np.ndarray, " items"] | None
+    group: Int[np.ndarray, " annotators"]
+
+    @cached_property
+    def free(self) -> Bool[np.ndarray, " items"]:
+        """Whether the class of an item is not known."""
+        return np.full(len(self.labels), True) if self.known is None else self.known < 0
+
+    @cached_property
+    def once(self) -> Labels:
+        """One label of each group of copies for each item."""
+        return one_label_of_each(self.labels, self.group)
+
+    @cached_property
+    def sums(self) -> PairSums:
+        """Pairs of these."""
+        return PairSums.of(self.once, self.known)
 
 
 class DawidSkene(LabelAggregator):
@@ -267,6 +295,7 @@ class DawidSkene(LabelAggregator):
         "subtypes_": learned.array(int, "items", low=-1),
         "_subtype_rows": learned.optional(learned.array(float, "annotators × labels", "components", low=0, high=1)),
         "is_cautious_": learned.optional(learned.TRUTH),  # files of earlier versions do not say
+        "_pull": learned.optional(learned.array(float, 2, low=0)),
         "temperature_": learned.number(1),
         "_floors": learned.array(float, 4, low=0),
         "_without_floors": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
@@ -404,40 +433,36 @@ class DawidSkene(LabelAggregator):
         learned = self.prior is not None
         constant = constant_here_and_before(labels, history) if learned else np.zeros(labels.n_annotators, dtype=bool)
         warn_of_constant(labels, constant, type(self).__name__)
-        heard, before = without(labels, constant), history
+        before = history
         if isinstance(history, np.ndarray) and constant.any():
             before = history.copy()  # the fit without copies reads all of it
             before[: len(constant)][constant] = 0
         copies = copies_of(self, labels, known=known, annotators=annotators)
-        self.is_cautious_, first = self._needs_caution(heard, known, history, copies.group)
-        wanted = self._wanted_subtypes(heard, history, copies.group)
-        first, fit = self._fits(
-            heard, known, len(annotators), before, wanted, copies.group, is_cautious=self.is_cautious_, first=first
-        )
+        heard = HeardLabels(without(labels, constant), known, copies.group)
+        pull, first = self._choose_prior(heard, history)
+        self.is_cautious_ = pull != NO_PULL
+        wanted = self._wanted_subtypes(heard, history, pull)
+        first, fit = self._fits(heard, pull, len(annotators), before, wanted, first)
         keep_trace(self, fit.trace)
-        once = one_label_of_each(heard, copies.group)
-        found = self._calibration(once, first, known)
-        sums = PairSums.of(once, known)
-        notes = note_on_few(sums) if self.is_cautious_ else []
+        found, has_gold = self._calibration(heard, first), not heard.free.all()
+        notes = note_on_few(heard.sums, has_gold=has_gold) if pull == PULL_OF_ONE else []
         if known is not None and self.calibrate:
             state = fit.trace.state
-            gold = GoldItems.of(once, state.model, state.log_weights, fit.responsibilities(), known)
+            gold = GoldItems.of(heard.once, state.model, state.log_weights, fit.responsibilities(), known)
             notes += note_contradictions(gold, found.temperature, labels.items)
             found = calibrate_by_gold(found, gold) if found.has_floors else found
-        self._read_off(labels, heard, fit, found, annotators, known)
+        self._read_off(labels, heard.labels, fit, found, annotators, known)
         self.notes_ = notes
         if constant.any():
             self._add_constant(labels, constant, history - before)
         compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
         if self.calibrate:
-            n_independent = count_independent(
-                np.isin(np.arange(len(constant)), heard.annotator), copies.group[: len(constant)]
-            )
-            has_gold = known is not None and bool((known >= 0).any())
-            warn_of_shared_errors(type(self).__name__, n_independent, has_gold, sums)
+            speak = np.isin(np.arange(len(constant)), heard.labels.annotator)
+            n_independent = count_independent(speak, copies.group[: len(constant)])
+            warn_of_shared_errors(type(self).__name__, n_independent, has_gold, heard.sums)
         return self
 
-    def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: GroupOfThose) -> int | None:
+    def _wanted_subtypes(self, heard: HeardLabels, history: Counts | float, pull: Pull) -> int | None:
         """Number of subtypes; None for the number that the bound favours."""
         if not is_auto(self.subtypes):
             if int(self.subtypes) > 1 and np.any(history):
@@ -445,72 +470,67 @@ class DawidSkene(LabelAggregator):
             return int(self.subtypes)
         if self.confusion != "full" or self.prior is None or np.any(history):
             return 1
+        labels = heard.labels
         if labels.n_rows <= MOST_LABELS:
             return None
         sample = sample_to_decide_on(labels)
         if not sample.n_rows:
             return 1
-        of_sample = copies[labels.annotators.get_indexer(sample.annotators)]
-        fits = self._fits(sample, None, sample.n_annotators, 0.0, None, of_sample, is_cautious=self.is_cautious_)
-        return fits[1].evidence.n_subtypes
+        group = heard.group[labels.annotators.get_indexer(sample.annotators)]
+        return self._fits(HeardLabels(sample, None, group), pull, sample.n_annotators)[1].evidence.n_subtypes
 
-    def _needs_caution(
-        self, labels: Labels, known: Int[np.ndarray, " items"] | None, history: Counts | float, copies: GroupOfThose
-    ) -> tuple[bool, SubtypeFit | None]:
-        """Whether labels go better with the others of their items under the cautious prior; of a sample of many.
+    def may_be_cautious(self, n_classes: int) -> bool:
+        """Whether there is a cautious prior of such matrices."""
+        return self.prior is not None and self.confusion == "full" and n_classes > 1
 
-        With the fit of all labels under the prior that is better, if there is one.
+    def _choose_prior(self, heard: HeardLabels, history: Counts | float) -> tuple[Pull, SubtypeFit | None]:
+        """Return the pull under which labels go better with the others of their items; of a sample of many.
+
+        With the fit of all labels under it, if there is one.
         """
-        if self.prior is None or self.confusion != "full" or labels.n_classes == 1 or np.any(history):
-            return False, None
-        once = one_label_of_each(labels, copies)
-        sums = PairSums.of(once, known)
-        if tell_little(sums) or not can_tell(sums):
-            return tell_little(sums), None
-        free = np.full(len(labels), True) if known is None else known < 0
+        labels = heard.labels
+        if not self.may_be_cautious(labels.n_classes) or np.any(history):
+            return NO_PULL, None
+        if are_too_few(heard.sums):
+            return PULL_OF_ONE, None
+        if not can_tell(heard.sums):
+            return NO_PULL, None
         is_sample = labels.n_rows > MOST_LABELS
         if is_sample:
-            items = sampled_items(labels, free & (np.diff(labels.indptr) > 1))
-            labels, free, known = labels[items], free[items], None
-            once = one_label_of_each(labels, copies)
+            items = sampled_items(labels, heard.free & (np.diff(labels.indptr) > 1))
+            heard = HeardLabels(labels[items], None, heard.group)
 
         def correlation(fit: SubtypeFit) -> float:
             model, log_weights = fit.trace.state.model, fit.trace.state.log_weights
-            return correlate_with_others(once, model, log_weights, fit.responsibilities(), free)
+            return correlate_with_others(heard.once, model, log_weights, fit.responsibilities(), heard.free)
 
-        fits = [
-            self._fits(labels, known, labels.n_annotators, 0.0, 1, copies, is_cautious=is_cautious)[0]
-            for is_cautious in (False, True)
-        ]
+        pulls = (NO_PULL, PULL)
+        fits = [self._fits(heard, pull, labels.n_annotators, n_subtypes=1)[0] for pull in pulls]
         ordinary, cautious = map(correlation, fits)
-        collapsed = has_collapsed(ordinary, cautious, PairSums.of(once).n_compared)
-        return collapsed, None if is_sample else fits[collapsed]
+        collapsed = has_collapsed(ordinary, cautious, heard.sums.n_compared)
+        return pulls[collapsed], None if is_sample else fits[collapsed]
 
     def _fits(
         self,
-        labels: Labels,
-        known: Int[np.ndarray, " items"] | None,
+        heard: HeardLabels,
+        pull: Pull,
         n_annotators: int,
-        history: Counts | float,
-        n_subtypes: int | None,
-        copies: GroupOfThose,
-        *,
-        is_cautious: bool,
+        history: Counts | float = 0.0,
+        n_subtypes: int | None = None,
         first: SubtypeFit | None = None,
     ) -> tuple[SubtypeFit, SubtypeFit]:
         """Fit with one subtype per class, unless `first` is that, and with more: None for what the bound favours."""
-        n_classes, learned = labels.n_classes, self.prior is not None
+        labels, n_classes = heard.labels, heard.labels.n_classes
         counting = self.counting_of_sparse() if self._is_sparse(labels, n_annotators, history) else "all"
-        weight = shared_weights(labels.item, copies[labels.annotator])
-        sums = PairSums.of(one_label_of_each(labels, copies), known)
-        sizes, pull = prior_of_classes(sums, is_cautious=is_cautious) if learned else (0.0, NO_PULL)
+        weight = shared_weights(labels.item, heard.group[labels.annotator])
+        sizes = 0.0 if self.prior is None else prior_of_classes(heard.sums, pull)
 
         def evidence_for(n_subtypes: int) -> DawidSkeneEvidence:
             onehot = encode_labels(
                 labels,
                 n_classes * n_subtypes,
                 n_annotators=n_annotators,
-                known=known,
+                known=heard.known,
                 n_classes=n_classes,
                 weight=weight,
                 n_jobs=self.n_jobs,
@@ -520,13 +540,11 @@ class DawidSkene(LabelAggregator):
 
         if first is None:
             evidence = evidence_for(1)
-            first = SubtypeFit(self.learn(first_guess(labels, known, weight), evidence), evidence)
+            first = SubtypeFit(self.learn(first_guess(labels, heard.known, weight), evidence), evidence)
         if n_classes == 1 or n_subtypes == 1 or counting != "all" or (n_subtypes is None and not first.trace.converged):
             return first, first
-        values, column = (
-            np.ones(labels.n_rows) if weight is None else weight,
-            labels.annotator * n_classes + labels.label,
-        )
+        values = np.ones(labels.n_rows) if weight is None else weight
+        column = labels.annotator * n_classes + labels.label
         onehot = csr_array((values, column, labels.indptr), shape=(len(labels), n_annotators * n_classes))
         is_chosen = is_auto(self.subtypes)
         fit = divide_classes(first, onehot, evidence_for, n_subtypes=n_subtypes, max_iter=self.max_iter, tol=self.tol)
@@ -573,12 +591,11 @@ class DawidSkene(LabelAggregator):
             warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
         return found
 
-    def _calibration(self, labels: Labels, fit: SubtypeFit, known: Int[np.ndarray, " items"] | None) -> Calibration:
+    def _calibration(self, heard: HeardLabels, fit: SubtypeFit) -> Calibration:
         if not self.calibrate:
-            return no_calibration(labels.n_classes)
-        free = np.full(len(labels), True) if known is None else known < 0
-        told = not free.all() or bool(np.any(fit.evidence.history))
-        return self.calibration_of(labels, fit.trace.state, fit.responsibilities(), free=free, told=told)
+            return no_calibration(heard.labels.n_classes)
+        told = not heard.free.all() or bool(np.any(fit.evidence.history))
+        return self.calibration_of(heard.once, fit.trace.state, fit.responsibilities(), free=heard.free, told=told)
 
     def _read_off(
         self,
@@ -630,6 +647,7 @@ class DawidSkene(LabelAggregator):
         moved : by how many more labels of each annotator are right under the calibrated probabilities.
         """
         self.keep_state(state, calibrated, evidence.sizes, evidence.n_subtypes)
+        self._pull = np.array(evidence.pull)
         interval = accuracy_interval(state.model, share, doubted)
         moved = moved / np.maximum(self.annotators_["n_labels"].to_numpy(), 1)
         self.annotators_ = add_interval(self.annotators_, *widen_interval(*interval, moved))

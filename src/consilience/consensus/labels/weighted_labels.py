@@ -31,7 +31,7 @@ from jaxtyping import Bool, Float
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
 from consilience.consensus.labels import dawid_skene, product_mixture
-from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel, Hierarchical
+from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel, Hierarchical, Pull
 from consilience.inference.label_counts import Counting
 from consilience.inference.product_distributions import (
     OneHotLabels,
@@ -133,7 +133,7 @@ class WeightedDawidSkene:
         fitted: Responsibilities,
         sizes: Float[np.ndarray, " classes"] | float,
         *,
-        pull: tuple[float, float] = NO_PULL,
+        pull: Pull = NO_PULL,
         one_coin: bool = False,
         learned: bool = True,
         from_votes: bool = True,

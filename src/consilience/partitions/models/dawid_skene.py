@@ -34,7 +34,7 @@ from jaxtyping import Int
 
 from consilience.consensus.labels.annotator_models import NO_PULL
 from consilience.consensus.labels.calibration import Calibration, no_calibration
-from consilience.consensus.labels.choice_of_prior import note_on_few, prior_of_classes, tell_little
+from consilience.consensus.labels.choice_of_prior import PULL_OF_ONE, are_too_few, note_on_few, prior_of_classes
 from consilience.consensus.labels.constant_annotators import constant_among, warn_of_constant
 from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, columns_of
 from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
@@ -80,8 +80,9 @@ def fit_dawid_skene(
     warn_of_constant(label_parts.no_labels_by(survey.annotators, survey.classes), constant, "DawidSkene")
     heard = Heard(constant, label_parts.copies_among(model, parts, survey))
     pairs = parts.total(dawid_skene_sums.pairs_heard, heard)
-    model.is_cautious_ = learned and model.confusion == "full" and len(survey.classes) > 1 and tell_little(pairs)
-    imagined, pull = prior_of_classes(pairs, is_cautious=model.is_cautious_) if learned else (0.0, NO_PULL)
+    pull = PULL_OF_ONE if model.may_be_cautious(len(survey.classes)) and are_too_few(pairs) else NO_PULL
+    model.is_cautious_ = pull != NO_PULL
+    imagined = prior_of_classes(pairs, pull) if learned else 0.0
     onehot = parts.map(dawid_skene_sums.encode_part, heard)
     evidence = DawidSkeneEvidence(LabelsInParts(onehot, len(survey.classes)), 0.0, imagined, pull=pull)
     trace = model.learn(parts.total(dawid_skene_sums.first_sums, heard), evidence, runs.run)
@@ -89,7 +90,7 @@ def fit_dawid_skene(
     keep_trace(model, trace)
     found = _calibration(model, parts, heard, trace.state, survey)
     read_off(model, parts, survey, heard, counts, trace.state, evidence, found)
-    model.notes_ = note_on_few(pairs) if model.is_cautious_ else []
+    model.notes_ = note_on_few(pairs, has_gold=False) if model.is_cautious_ else []
     label_parts.warn_of_copies(model)
     if model.calibrate:
         n_independent = count_independent((counts.sum(1) > 0) & ~constant, heard.group)
