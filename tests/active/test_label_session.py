@@ -96,6 +96,8 @@ def test_who_errs_less_is_asked_unless_they_cost_too_much():
     for costs in ({bad: 1, good: 1000}, pd.Series({bad: 1.0, good: 1000.0})):
         assert {question.annotator for question in session.ask(5, annotators=costs)} == {bad}
     assert type(session.ask(1, annotators=np.array(["new"]))[0].annotator) is str
+    names = pd.Series([bad, good, bad]).drop_duplicates()
+    assert {question.annotator for question in session.ask(5, annotators=names)} == {good}
 
 
 def test_nobody_gets_more_questions_than_they_can_answer():
@@ -187,7 +189,8 @@ def test_forecasts_fall_with_the_number_of_labels():
 
 def test_it_says_that_one_class_cannot_be_wrong():
     session = LabelSession(ITEMS, model=QUICK, random_state=0).tell(dict.fromkeys(ITEMS, "a"), annotator="Ann")
-    for call in (session.labels_needed, lambda: session.forecast_error(5)):
+    session.tell(dict.fromkeys(ITEMS, "a"), annotator="Bo")
+    for call in (session.labels_needed, session.should_stop, lambda: session.forecast_error(5)):
         with pytest.warns(AnnotationWarning, match="All labels so far name the class 'a'"):
             call()
 
@@ -227,6 +230,11 @@ def test_warnings_of_the_model_come_with_the_consensus():
         (lambda s: session_of(crowd(), model=ProductMixture(3, random_state=0)).ask(), "leave out 'n_clusters'"),
         (lambda s: s.ask(0), "'n_labels' must be a positive int"),
         (lambda s: s.ask(annotators={"Ann": 0}), "costs of 'annotators' must be positive"),
+        (
+            lambda s: s.ask(annotators=pd.Series([3, 4, 3]).drop_duplicates()),
+            "list of names, or a dict of costs by name",
+        ),
+        (lambda s: s.ask(annotators=pd.Series([3, 4], index=[7, 9])), "list of names, or a dict of costs by name"),
         (lambda s: s.ask(annotators=["Ann", "Ann"]), "'annotators' must be different names"),
         (lambda s: s.ask(candidates=["x"]), "Item 'x' is not in the session"),
         (lambda s: s.tell("a"), "'labels' must be one label with a 'question'"),

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
+from pandas.api.types import is_integer_dtype, is_numeric_dtype
 from sklearn.base import clone
 
 from consilience.active import assignments
@@ -247,7 +248,7 @@ class LabelSession(Session):
         ----------
         n_labels : int, default=1
             How many labels, to be collected in parallel.
-        annotators : list of names, or dict or Series of costs by name, optional
+        annotators : list or Series of names, or dict or Series of costs by name, optional
             Annotators who are at hand, and what a label by each costs: questions are those with the largest gain for
             their cost. Nobody is asked about an item twice. By default the questions are for nobody in particular, and
             a label is taken to be like the crowd's.
@@ -391,6 +392,16 @@ class LabelSession(Session):
         Decision
             True if it is time to stop, and not before half of the items have two labels; `reason` says why or why not,
             and whether the items that were drawn at random show that the model misleads.
+
+        Raises
+        ------
+        InputError
+            A number is wrong.
+
+        Warns
+        -----
+        AnnotationWarning
+            All labels so far name one class, and no other is known.
         """
         if not (is_number(floor, zero=True) and is_whole(n_labels, 1)):
             raise InputError(
@@ -431,7 +442,6 @@ class LabelSession(Session):
         """
         if not (is_number(target) and target < 1):
             raise InputError(f"'target' must be a number in (0, 1). Got {target!r}.")
-        self._warn_of_one_class()
         return forecast_labels(self._expectations(), float(target), self._n_labels, self._rng())
 
     def forecast_error(self, n_labels: int) -> float:
@@ -457,7 +467,6 @@ class LabelSession(Session):
         """
         if not is_whole(n_labels, 1):
             raise InputError(f"'n_labels' must be a positive int. Got {n_labels!r}.")
-        self._warn_of_one_class()
         expected = self._expectations()
         return float(expected.errors(steps_of(n_labels, len(self.items_), 10), self._rng())[-1])
 
@@ -505,6 +514,7 @@ class LabelSession(Session):
         return np.column_stack([gains[name] for name in known]).round(DIGITS)
 
     def _expectations(self) -> LabelExpectations:
+        self._warn_of_one_class()
         fitted = self._fit()
         temperature = getattr(fitted, "temperature_", 1.0)
         return LabelExpectations(fitted.responsibilities_, _confusion_of(fitted, None), temperature)
@@ -643,7 +653,12 @@ def _costs_of(annotators: Any) -> tuple[list[Any], Float[np.ndarray, " annotator
     """Return the annotators at hand, None for nobody in particular, and what a label by each costs."""
     if annotators is None:
         return [None], np.ones(1)
-    has_costs = isinstance(annotators, Mapping | pd.Series)
+    is_numeric = isinstance(annotators, pd.Series) and is_numeric_dtype(annotators.infer_objects())
+    if is_numeric and is_integer_dtype(annotators.index):  # perhaps names in a column, whose index means nothing
+        raise InputError(
+            "'annotators' is a numbered Series of numbers. Give a list of names, or a dict of costs by name."
+        )
+    has_costs = is_numeric or isinstance(annotators, Mapping)
     whom = list(annotators.items()) if has_costs else [(name, 1.0) for name in list_names(annotators, "annotators")]
     names, costs = [plain(name) for name, _ in whom], [cost for _, cost in whom]
     for name in names:
