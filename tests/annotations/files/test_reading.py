@@ -4,12 +4,15 @@ import gzip
 import json
 import os
 import tracemalloc
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from consilience.annotations import Groupings, Labels, Pairs, read_annotations, write_annotations
+from consilience.consensus import OrdinalRatings
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 SORT = [
@@ -397,3 +400,32 @@ def test_ratings_with_decimals_are_levels_that_raters_share(tmp_path):
             labels = read_annotations(source, kind="ratings", transpose=False)
         assert labels.annotators.tolist() == ["Ann", "Bo"]
         assert labels.classes.tolist() == [0.5, 1.5, 2.0, 3.5]
+
+
+@pytest.mark.parametrize(
+    ("others", "left_out"),
+    [
+        ({}, []),
+        ({"comment": ["good", "", "bad", "good", "2", "so so", "", "good"]}, ["comment"]),
+        ({"Bo": [1, 2, 3, 4, 5, 2, 4, 3], "Cy": [1, 1, 4, 4, 5, 3, 2, 4]}, []),
+        ({"Bo": [1, 2, 3, 4, 5, 2, 4, 3], "Cy": [1, 1, 4, 4, 5, 3, 2, 4], "pace": [7.1, 7.2, 7.1, 7.2] * 2}, ["pace"]),
+    ],
+)
+def test_half_levels_that_one_rater_alone_gives_are_levels(others, left_out, tmp_path):
+    """They are given again, between the levels of others; numbers of another size are measurements."""
+    frame = pd.DataFrame({"Ann": [1.5, 1.5, 3.5, 4.5, 4.5, 3, 4, 3.5], **others}, index=list("abcdefgh"))
+    frame.rename_axis("item").to_csv(tmp_path / "stars.csv")
+    raters = [name for name in frame.columns if name not in left_out]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        labels = read_annotations(tmp_path / "stars.csv", kind="ratings", transpose=False)
+        model = OrdinalRatings().fit(frame)
+    assert labels.annotators.tolist() == model.annotators_.index.tolist() == raters
+    assert {1.5, 3.5, 4.5} <= set(labels.classes) == set(model.classes_)
+    assert all(f"left out: '{name}'" in str(caught[0].message) for name in left_out)
+
+
+def test_features_are_no_ratings():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 1)), columns=["width"])
+    with pytest.raises(InputError, match="seems to contain features"):
+        OrdinalRatings().fit(frame)

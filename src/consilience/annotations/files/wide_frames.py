@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Bool
 
 from consilience.annotations.files.layout import ReadingRequest, Wide, names_rows, quote
 from consilience.annotations.files.long_frames import guess_columns
@@ -66,8 +67,12 @@ def wide_frame(
     others = [name for name in table.columns if name != key]
     unsure = [name for name in others if name not in known]
     _refuse_long_table(table, unsure, kind)
-    _refuse_features(table, unsure, ratings=request.ratings)
-    left_out = no_persons(table, unsure, ratings=request.ratings) if unsure else []
+    left_out = []
+    if unsure:
+        cells = code(table.frame[unsure].to_numpy(object).ravel())
+        measured = are_measurements(cells, len(unsure), ratings=request.ratings)
+        _refuse_features(table, unsure, measured)
+        left_out = no_persons(table, unsure, cells, measured)
     left_out += [name for name in unsure if name not in left_out and key is not None and _also_names(table, name)]
     others = [name for name in others if name not in left_out]
     unsure = [name for name in unsure if name not in left_out]
@@ -116,11 +121,8 @@ def _refuse_long_table(table: Table, columns: list[Any], kind: str) -> None:
         raise AnnotationError(guess.refusal())
 
 
-def _refuse_features(table: Table, columns: list[Any], *, ratings: bool) -> None:
+def _refuse_features(table: Table, columns: list[Any], measured: Bool[np.ndarray, " columns"]) -> None:
     """Raise an AnnotationError if most columns contain fractions."""
-    if not columns:
-        return
-    measured = are_measurements(code(table.frame[columns].to_numpy(object).ravel()), len(columns), ratings=ratings)
     if np.mean(measured) > 0.5:
         name = columns[int(np.argmax(measured))]
         row = int(np.argmax([is_fraction(value) for value in table.frame[name]]))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 
 from consilience.annotations.files.layout import ReadingRequest, Wide, first_list, names_rows, quote, say_needed
 from consilience.annotations.files.no_sort_cells import (
@@ -117,7 +117,8 @@ def wide_table(table: Table, request: ReadingRequest) -> Wide:
     refuse_similarities(table, key, others)
     refuse_similar_to_themselves(table, key, others)
     besides += [name for name in of_the_people(table, key, others) if name not in {*besides, *chosen}]
-    left_out = no_persons(table, others, ratings=request.ratings)
+    cells = code(table.frame[others].to_numpy(object).ravel())
+    left_out = no_persons(table, others, cells, are_measurements(cells, len(others), ratings=request.ratings))
     measured = [name for name in left_out if name not in besides]
     if not set(others) - {*left_out, *besides} or len(measured) > max(1, len(others) / 3):
         refuse_decimals(table.cells([name for name in others if name not in besides]), request)
@@ -272,23 +273,23 @@ def raise_no_key(table: Table, name: Any) -> None:
     )
 
 
-def no_persons(table: Table, names: list[Any], *, ratings: bool = False) -> list[Any]:
+def no_persons(table: Table, names: list[Any], cells: Coded, measured: Bool[np.ndarray, " columns"]) -> list[Any]:
     """Return the columns of a wide table that are not groups or labels.
 
     They have such names, or contain dates, fractions, or a sentence in each row.
+
+    cells : those of the columns, row by row, as they are in the table.
+    measured : see `are_measurements`.
     """
-    frame = table.frame[names]
-    cells = code(frame.to_numpy(object).ravel())
-    codes = cells.codes.reshape(frame.shape)
+    codes = cells.codes.reshape(-1, len(names))
     filled = (codes >= 0).sum(0)
-    are_fractions = are_measurements(cells, len(names), ratings=ratings)
     length = np.array([len(name) if isinstance(name, str) else 0 for name in cells.names] + [0])
     with np.errstate(invalid="ignore"):
         are_long = (length[codes].sum(0) / filled > LONGEST_NAME) & (filled >= FEWEST_TEXTS)
     ordered = np.sort(codes, axis=0)
     repeated = ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any(0)
-    other = are_fractions | (are_long & ~repeated)
-    are_ids = [normal(name) in NEUTRAL and len(str(name)) > 1 for name in names] & ~repeated & (filled == len(frame))
+    other = measured | (are_long & ~repeated)
+    are_ids = [normal(name) in NEUTRAL and len(str(name)) > 1 for name in names] & ~repeated & (filled == len(codes))
     letters = are_letters(names)
     other |= are_ids
     other |= [
@@ -299,13 +300,26 @@ def no_persons(table: Table, names: list[Any], *, ratings: bool = False) -> list
 
 
 def are_measurements(cells: Coded, n_columns: int, *, ratings: bool) -> Bool[np.ndarray, " columns"]:
-    """Whether most cells of each column are fractions, other than levels of ratings, which several columns have."""
+    """Whether most cells of each column are fractions, other than levels of ratings.
+
+    Levels are what several columns have, and what one has repeatedly between these, such as half levels of one person,
+    or what the only column of numbers has repeatedly.
+    """
     codes = cells.codes.reshape(-1, n_columns)
     fraction = np.array([is_fraction(name) for name in cells.names] + [False])
     if ratings:
-        of_columns = [np.unique(column[column >= 0]) for column in codes.T]
-        fraction[:-1] &= np.bincount(np.concatenate(of_columns), minlength=len(cells.names)) < 2
+        fraction[:-1] &= ~_are_levels(cells, codes)
     return np.asarray(fraction[codes].sum(0) > (codes >= 0).sum(0) / 2)
+
+
+def _are_levels(cells: Coded, codes: Int[np.ndarray, "rows columns"]) -> Bool[np.ndarray, " names"]:
+    number = np.array([float(name) if is_number(name) else np.nan for name in cells.names] + [np.nan])
+    is_alone = (np.isfinite(number)[codes].sum(0) > (codes >= 0).sum(0) / 2).sum() == 1
+    number = number[:-1]
+    of_columns = [np.unique(column[column >= 0]) for column in codes.T]
+    shared = np.bincount(np.concatenate(of_columns), minlength=len(number)) > 1
+    low, high = np.nanmin(number[shared], initial=np.inf), np.nanmax(number[shared], initial=-np.inf)
+    return shared | ((cells.tally() > 1) & (is_alone | ((low < number) & (number < high))))
 
 
 def are_letters(columns: list[Any]) -> bool:
