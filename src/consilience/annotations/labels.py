@@ -15,7 +15,7 @@ from consilience.annotations.base import Annotations, distinct_cells
 from consilience.annotations.files.frames import in_frame, require_matrix, without_missing
 from consilience.annotations.further_labels import is_further, occasions
 from consilience.annotations.groupings import Groupings
-from consilience.annotations.levels import order_levels, ordered_categories
+from consilience.annotations.levels import numbers_in_text, order_levels, ordered_categories
 from consilience.annotations.memberships import vocabulary_of
 from consilience.annotations.name_lists import require_list
 from consilience.annotations.names import (
@@ -253,7 +253,7 @@ class Labels(Annotations):
         ----------
         levels : iterable of names, optional
             All levels from the lowest to the highest, including those that nobody gave. By default the classes if they
-            are ordered; else they must be numbers, and whole numbers between them are levels, too.
+            are ordered; else they must be numbers, in text or not, and whole numbers between them are levels, too.
 
         Returns
         -------
@@ -274,9 +274,10 @@ class Labels(Annotations):
         """
         if self.ordered and levels is None:
             return self
-        are_numbers = levels is None and pd.api.types.is_numeric_dtype(self.classes)
-        found = order_levels(self.classes if are_numbers else self.classes[np.unique(self.label)], levels)
-        label = found.get_indexer(self.classes)[self.label]
+        names = numbers_in_text(self.classes) if levels is None else self.classes
+        are_numbers = levels is None and pd.api.types.is_numeric_dtype(names)
+        found = order_levels(names if are_numbers else names[np.unique(self.label)], levels)
+        label = found.get_indexer(names)[self.label]
         return replace(self, classes=found, label=label, ordered=True).in_order()
 
     def with_order_of(self, frame: Any) -> Labels:

@@ -9,6 +9,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 
+from consilience.annotations.files.values import is_number
 from consilience.annotations.names import MISSING, plain, unique_names
 from consilience.errors import AnnotationError
 
@@ -44,6 +45,18 @@ def order_levels(names: pd.Index, levels: Iterable[Any] | None) -> pd.Index:
     return found
 
 
+def numbers_in_text(names: pd.Index) -> pd.Index:
+    """Return names that are all numbers in text, such as half stars of a file, as numbers; others unchanged.
+
+    Examples
+    --------
+    >>> numbers_in_text(pd.Index(["4.5", "2"])).tolist(), numbers_in_text(pd.Index(["high", "2"])).tolist()
+    ([4.5, 2.0], ['high', '2'])
+    """
+    are_numbers = len(names) > 0 and all(isinstance(name, str) and is_number(name) for name in names)
+    return pd.Index(pd.to_numeric(names.str.strip().to_numpy(object))) if are_numbers else names
+
+
 def _levels_of_numbers(names: pd.Index) -> pd.Index:
     if not pd.api.types.is_numeric_dtype(names) or pd.api.types.is_bool_dtype(names):
         name = plain(names[0]) if len(names) else None
@@ -51,7 +64,7 @@ def _levels_of_numbers(names: pd.Index) -> pd.Index:
             f"Labels that are not numbers, such as {name!r}, have no order: give all levels, from the lowest to the "
             "highest, as levels=[…], or an ordered categorical."
         )
-    rising = names.sort_values()
+    rising = names.unique().sort_values()
     if not pd.api.types.is_integer_dtype(names) or rising[-1] - rising[0] >= MOST_LEVELS:
         return rising
     return pd.Index(np.arange(rising[0], rising[-1] + 1))

@@ -245,3 +245,22 @@ def test_classes_without_order_are_warned_of_where_they_have_one():
     with warnings.catch_warnings():
         warnings.simplefilter("error", AnnotationWarning)
         DawidSkene().fit(Labels.from_frame(labels.to_frame()))  # integers that nobody calls ordered
+
+
+def test_numbers_in_text_are_levels():
+    """As they are in the text of a file: half levels, and whole numbers of which one is missing."""
+    frame = crowd(n_items=20)[1].to_frame()
+    frame = frame[frame["label"] != 3]
+    for scale in (1, 0.5):
+        given = frame.assign(label=frame["label"] * scale)
+        text = given.assign(label=given["label"].map(lambda number: f"{number:g}"))
+        model, of_text = OrdinalRatings().fit(given), OrdinalRatings().fit(text)
+        assert (
+            of_text.classes_.tolist()
+            == model.classes_.tolist()
+            == Labels.from_frame(text).as_ratings().classes.tolist()
+        )
+        np.testing.assert_array_equal(of_text.predict(text), model.predict(given))
+        assert of_text.score(text) == model.score(given)
+    with pytest.raises(InputError, match=r"such as .*, have no order"):
+        OrdinalRatings().fit(text.replace({"label": {"0.5": "low"}}))

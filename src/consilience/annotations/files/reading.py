@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import replace
 from os import PathLike
 from pathlib import PurePath
 from typing import Any, Literal, TypedDict, Unpack, cast, overload
@@ -21,7 +20,6 @@ from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
 from consilience.annotations.files.statements import Statements
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import is_number
 from consilience.annotations.files.workbooks import Workbook
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.keywords import spell
@@ -232,19 +230,10 @@ def read_with_gold(
 def _read_ratings(path: Any, **options: Any) -> Labels:
     labels = read_with_gold(path, (), kind="labels", ratings=True, **options)
     try:
-        return _with_numbers(cast(Labels, labels)).as_ratings()
+        return cast(Labels, labels).as_ratings()
     except AnnotationError as error:
         source = Source.of(path).name if isinstance(path, str | PathLike) else "The frame"
         raise AnnotationError(f"{source}: {error}") from error
-
-
-def _with_numbers(labels: Labels) -> Labels:
-    """Return labels that are numbers in text as numbers, such as half stars of a file."""
-    if not all(isinstance(name, str) and is_number(name) for name in labels.classes):
-        return labels
-    numbers = labels.classes.astype(float)
-    levels = numbers.unique().sort_values()
-    return replace(labels, classes=levels, label=levels.get_indexer(numbers)[labels.label]).in_order()
 
 
 def _of_frame(frame: Any, request: ReadingRequest, encoding: str | None, sheet: str | None) -> Statements:

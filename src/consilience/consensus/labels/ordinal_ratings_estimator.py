@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Labels
-from consilience.annotations.levels import scale_of_levels
+from consilience.annotations.levels import numbers_in_text, scale_of_levels
 from consilience.annotations.name_lists import require_list
 from consilience.annotations.types import AnnotationsLike, Flag, Integer, Literal, Missing, NameGroups, Names, Real
 from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
@@ -68,7 +69,8 @@ class OrdinalRatings(LabelAggregator):
     ----------
     levels : "auto" or list of levels, default="auto"
         All levels from the lowest to the highest. "auto": the categories of an ordered categorical, or those of
-        `Labels.as_ratings`; else the labels must be numbers, and whole numbers between them are levels, too.
+        `Labels.as_ratings`; else the labels must be numbers, in text or not, and whole numbers between them are
+        levels, too.
     annotator_model : {"auto", "individual", "equal"}, default="auto"
         "individual": every rater has parameters. "equal": all raters have the same spread, and the value of an item is
         the mean of its labels. "auto": "individual", unless there are fewer than three levels, three quarters of the
@@ -274,7 +276,8 @@ class OrdinalRatings(LabelAggregator):
     def _labels(self, annotations: Any, *, reset: bool, missing: Any = None, gold: Any = None) -> Labels:
         labels = super()._labels(annotations, reset=reset, missing=missing, gold=gold)
         if not reset:
-            return labels
+            rated = pd.api.types.is_numeric_dtype(self._label_names)
+            return replace(labels, classes=numbers_in_text(labels.classes)) if rated else labels
         try:
             return labels.as_ratings(None if is_auto(self.levels) else require_list(self.levels, "levels"))
         except AnnotationError as error:
