@@ -164,15 +164,10 @@ def test_changed_annotations_are_counted(read):
     judged = ["a,x,u,Y", "x,a,u,N", "a,x,v,Y", "b,x,v,N", "x,b,v,N", "b,x,v,N"]
     pairs = read(lines("ltable_id,rtable_id,reviewer,is_match", *judged))
     assert isinstance(pairs, Pairs)
-    assert (
-        "3 times an annotator judged a pair again, and 1 pair differently; every judgement counts"
-        in pairs.reading.notes
-    )
+    judged = "3 times an annotator judged a pair again, 1 of them differently; every judgement counts"
+    assert judged in pairs.reading.notes
     again = read(lines("ltable_id,rtable_id,reviewer,is_match", "a,x,u,Y", "x,a,u,Y", "b,x,u,N"))
-    assert (
-        "1 time an annotator judged a pair again, and 0 pairs differently; every judgement counts"
-        in again.reading.notes
-    )
+    assert "1 time an annotator judged a pair again; every judgement counts" in again.reading.notes
 
 
 def test_grades_of_difference_are_not_read_as_similarity(read):

@@ -23,7 +23,7 @@ OFFERED = {  # columns of a sort that may be read instead of others
 
 
 def note_repeated(found: Statements) -> list[str]:
-    """Count items that an annotator labelled differently, and pairs that one judged again, alike or not."""
+    """Count items that an annotator labelled differently, and pairs that one judged again, alike or differently."""
     if found.kind == "groupings":
         return []
     keys = ["item_a", "item_b"] if found.kind == "pairs" else ["item"]
@@ -39,12 +39,12 @@ def note_repeated(found: Statements) -> list[str]:
     *of, value = sort_rows([column + 1 for column in columns], sizes)
     again = np.logical_and.reduce([column[1:] == column[:-1] for column in of])
     differ = int((again & (value[1:] != value[:-1])).sum())
-    if found.kind == "pairs":
-        judged = f"{quantify(int(again.sum()), 'time')} an annotator judged a pair again"
-        return [f"{judged}, and {quantify(differ, 'pair')} differently; every judgement counts"]
-    return (
-        [f"{quantify(differ, 'time')} an annotator gave the same item another label; both are kept"] if differ else []
-    )
+    if found.kind == "labels":
+        labelled = f"{quantify(differ, 'time')} an annotator gave the same item another label; both are kept"
+        return [labelled] if differ else []
+    differently = f", {differ:,} of them differently" if differ else ""
+    times = quantify(int(again.sum()), "time")
+    return [f"{times} an annotator judged a pair again{differently}; every judgement counts"]
 
 
 def note_twins(found: Statements) -> str | None:
