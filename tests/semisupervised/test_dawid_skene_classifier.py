@@ -381,6 +381,8 @@ def test_a_column_may_be_a_class_that_nobody_gave():
     [
         (np.full((2, 3), 1 / 3), r"There are 3 columns of probabilities, and the labels have 2 classes: 'a', 'b'"),
         (pd.DataFrame({"a": [1.0, 0.0], "x": [0.0, 1.0]}), "There is no column of probabilities for the class 'b'"),
+        (pd.DataFrame(np.eye(2)[:, [0, 1, 1]], columns=["a", "b", "b"]), "Two features are named 'b'"),
+        (pd.DataFrame(np.eye(2), columns=[1, "1"]), "Two features are named '1'"),
         (np.array([[0.5, 0.5], [0.7, 0.7]]), "The row of item 1 has values from 0.7 to 0.7 that sum to 1.4"),
         (np.array([[1.5, -0.5], [0.5, 0.5]]), "The row of item 0 has values from -0.5 to 1.5"),
     ],

@@ -449,6 +449,8 @@ def _is_name(names: Any) -> bool:
 
 
 def _require_numeric(X: Any) -> None:
+    if isinstance(X, pd.DataFrame) and (again := pd.Index(map(str, X.columns)).duplicated()).any():
+        raise InputError(f"Two features are named {str(X.columns[again][0])!r}. Give each a name of its own.")
     as_pandas = "" if isinstance(X, pd.DataFrame) else ".to_pandas()"
     if not isinstance(X, pd.DataFrame):
         frame = nw.from_native(X, eager_only=True, pass_through=True)

@@ -23,11 +23,13 @@ HINT = "Give a DataFrame with a column for each class, named by the class."
 def match_columns(X: Any, labels: Labels) -> tuple[Labels, Int[np.ndarray, " classes"]]:
     """Return labels with the classes of all columns, and the column of each class.
 
-    Columns are matched with classes by name, in whatever form a file gave it; those of an array by position. Raises
-    InputError: a class has no column, or an array has another number of columns than there are classes.
+    Columns are matched with classes by name, in whatever form a file gave it; those of an array by position, and those
+    of a frame that are numbered from 0 and name no class. Raises InputError: a class has no column, or by position
+    there is another number of columns than of classes.
     """
-    place, names = _places_of(X, labels.classes), _names_of(X)
-    if place is None or names is None:
+    names = _names_of(X)
+    place = _places_of(names, labels.classes)
+    if names is None or place is None:
         n_columns = np.shape(X)[1]
         if n_columns != labels.n_classes:
             raise InputError(
@@ -35,22 +37,24 @@ def match_columns(X: Any, labels: Labels) -> tuple[Labels, Int[np.ndarray, " cla
                 f"{first_named(labels.classes)}. {HINT}"
             )
         return labels, np.arange(n_columns)
-    labels = _with_further(labels, names.delete(place))
-    return labels, names.astype(str).get_indexer(labels.classes.astype(str))
+    together = name_index([*labels.classes, *names.delete(place)])
+    columns = np.concatenate([place, np.delete(np.arange(len(names)), place)])
+    classes = sorted_names(together) if labels.classes.equals(sorted_names(labels.classes)) else together
+    label = classes.get_indexer(labels.classes)[labels.label]
+    return replace(labels, classes=classes, label=label).in_order(), columns[together.get_indexer(classes)]
 
 
 def columns_by_name(X: Any, classes: np.ndarray, fitted: Int[np.ndarray, " classes"]) -> Int[np.ndarray, " classes"]:
-    """Return the column of each class of later items: by name where it has one, else as fitted.
+    """Return the column of each class of later items: by name where columns name classes, else as fitted.
 
     Raises InputError: a class has no column.
     """
-    place = _places_of(X, pd.Index(classes, tupleize_cols=False))
+    place = _places_of(_names_of(X), pd.Index(classes, tupleize_cols=False))
     return fitted if place is None else place
 
 
-def _places_of(X: Any, classes: pd.Index) -> Int[np.ndarray, " classes"] | None:
-    """Return the column of each class by its name; None if columns have no names of classes."""
-    names = _names_of(X)
+def _places_of(names: pd.Index | None, classes: pd.Index) -> Int[np.ndarray, " classes"] | None:
+    """Return the column of each class by its name; None if columns have no names, or are numbered and name no class."""
     if names is None:
         return None
     place = names.astype(str).get_indexer(classes.astype(str))
@@ -70,17 +74,6 @@ def _names_of(X: Any) -> pd.Index | None:
         return X.columns
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return pd.Index(frame.columns) if isinstance(frame, nw.DataFrame) else None
-
-
-def _with_further(labels: Labels, names: pd.Index) -> Labels:
-    """Return labels over further classes too, sorted if the others are."""
-    if names.empty:
-        return labels
-    together = name_index([*labels.classes, *names])
-    if labels.classes.equals(sorted_names(labels.classes)):
-        together = sorted_names(together)
-    place = together.get_indexer(labels.classes)
-    return replace(labels, classes=together, label=place[labels.label]).in_order()
 
 
 def require_probabilities(
