@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from consilience import load, registry
 from consilience.analysis.certainty import certainty_of_report
@@ -16,11 +17,14 @@ from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.findings import gather
 from consilience.analysis.words import Words, read_as, use_words
 from consilience.annotations import Labels
+from consilience.annotations.files.reading import RATINGS, TAGS
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import MISSING
 from consilience.errors import AnnotationError, InputError
+from consilience.estimators.labels import LabelAggregator
 from consilience.inference.clusters import most_probable
 from consilience.inspection import report as write_report
+from consilience.selection.candidates import reads_tags
 from consilience.workflows.card_sorts import for_card_sort
 from consilience.workflows.caveats import verdict
 from consilience.workflows.features import read_features
@@ -108,7 +112,7 @@ def _by_features(estimator: Any, path: TableSource, item: str | None) -> tuple[p
 
 def _by_labels(model: Any, path: Any, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
     """Return items, the probabilities of their classes, and whether they have any labels."""
-    labels, _ = read_for_model(path, reading=read_as_fitted(reading, model), model=type(model).__name__)
+    labels, _ = read_for_model(path, reading=_read_as_fitted(reading, model), model=type(model).__name__)
     try:
         probability = model.predict_proba(as_fitted(labels, model))
         return labels.items, probability, labels.summary().annotators_per_item.to_numpy() > 0
@@ -116,10 +120,10 @@ def _by_labels(model: Any, path: Any, reading: Mapping[str, Any]) -> tuple[pd.In
         raise InputError(f"{name_source(path)}: {error}") from error
 
 
-def read_as_fitted(reading: Mapping[str, Any], model: Any) -> Mapping[str, Any]:
+def _read_as_fitted(reading: Mapping[str, Any], model: Any) -> Mapping[str, Any]:
     """Return how a file is read for a saved model: as tags, or ratings in numbers, if it was fitted to such."""
-    numbers = getattr(model, "reads_ratings", False) and pd.api.types.is_numeric_dtype(model.classes_)
-    kind = "tags" if getattr(model, "reads_tags", False) else "ratings" if numbers else None
+    rates = isinstance(model, LabelAggregator) and model.reads_ratings and is_numeric_dtype(model.classes_)
+    kind = TAGS if reads_tags(model) else RATINGS if rates else None
     return reading if kind is None else {"kind": kind, **reading}
 
 
@@ -159,7 +163,7 @@ def report_again(request: ReportRequest) -> Path:
     model = last_step(estimator)
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
-    held, _ = read_noted(annotations, read_as_fitted(request.reading, model))
+    held, _ = read_noted(annotations, _read_as_fitted(request.reading, model))
     loaded, notes = as_read_by(type(model).__name__, held, name_source(annotations))
     for text in notes:
         note(text)
