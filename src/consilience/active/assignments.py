@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
+from pandas.api.types import is_integer_dtype, is_numeric_dtype
 
 from consilience.active.grouping_store import GroupingStore
 from consilience.annotations import Annotations
@@ -17,7 +18,7 @@ from consilience.annotations.name_lists import list_names as listed_names
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.annotations.spelling import near_spelling
 from consilience.errors import InputError
-from consilience.estimators.parameters import is_whole
+from consilience.estimators.parameters import is_number, is_whole
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,6 +162,30 @@ def annotators_of(annotators: Any, n_subsets: int) -> list[Any]:
     for name in names:
         require_annotator(name)
     return names
+
+
+def costs_of(annotators: Any) -> tuple[list[Any], Float[np.ndarray, " annotators"]]:
+    """Return the annotators at hand, None for nobody in particular, and what a label by each costs.
+
+    Raises InputError: a name is missing or occurs twice, a cost is not positive, or a Series may be of either.
+    """
+    if annotators is None:
+        return [None], np.ones(1)
+    is_numeric = isinstance(annotators, pd.Series) and is_numeric_dtype(annotators.infer_objects())
+    if is_numeric and is_integer_dtype(annotators.index):  # perhaps names in a column, whose index means nothing
+        raise InputError(
+            "'annotators' is a numbered Series of numbers. Give a list of names, or a dict of costs by name."
+        )
+    has_costs = is_numeric or isinstance(annotators, Mapping)
+    whom = list(annotators.items()) if has_costs else [(name, 1.0) for name in listed_names(annotators, "annotators")]
+    names, costs = [plain(name) for name, _ in whom], [cost for _, cost in whom]
+    for name in names:
+        require_annotator(name)
+    if not names or None in names or len(set(names)) < len(names):
+        raise InputError(f"'annotators' must be different names, at least one. Got {names!r}.")
+    if not all(is_number(cost) for cost in costs):
+        raise InputError(f"The costs of 'annotators' must be positive numbers. Got {costs!r}.")
+    return names, np.array(costs, dtype=float)
 
 
 def require_annotator(annotator: Any) -> None:

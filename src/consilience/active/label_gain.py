@@ -37,11 +37,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Labels
+from consilience.estimators.annotator_tables import confusion_of
 
 VOTES = 0.35  # v
 AHEAD = 3  # labels
@@ -54,6 +56,13 @@ Confusion = Float[np.ndarray, "classes labels"]
 OfLabels = Float[np.ndarray, "items classes labels"]
 OfCounts = Float[np.ndarray, "items classes counts"]
 Gain = Float[np.ndarray, " items"]
+
+
+def confusion_or_crowd(model: Any, annotator: Any) -> Confusion:
+    """Confusion matrix of an annotator; that of the crowd for None."""
+    if annotator is None:
+        return np.asarray(model._of_newcomer())
+    return confusion_of(model, annotator)
 
 
 def add_votes(probabilities: Posterior, labels: Labels) -> Posterior:

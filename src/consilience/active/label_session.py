@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
-from pandas.api.types import is_integer_dtype, is_numeric_dtype
 from sklearn.base import clone
 
 from consilience.active import assignments
 from consilience.active.base import Session
+from consilience.active.label_checks import Compared, compare, say_misleads, tabulate_checks
 from consilience.active.label_choice import choose_questions
 from consilience.active.label_forecast import (
     LabelExpectations,
@@ -24,7 +24,7 @@ from consilience.active.label_forecast import (
     forecast_labels,
     steps_of,
 )
-from consilience.active.label_gain import Confusion, Posterior, add_votes, expected_gain
+from consilience.active.label_gain import Posterior, add_votes, confusion_or_crowd, expected_gain
 from consilience.active.stability import Decision
 from consilience.annotations import Labels, concat
 from consilience.annotations.name_lists import list_names
@@ -32,7 +32,6 @@ from consilience.annotations.names import code, frame_row, outside, plain
 from consilience.annotations.types import Integer, Names, RandomSource, Real
 from consilience.consensus import DawidSkene, MajorityVote
 from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
-from consilience.estimators.annotator_tables import confusion_of
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import (
     NONE,
@@ -45,13 +44,11 @@ from consilience.estimators.parameters import (
     require_parameters,
     whole,
 )
-from consilience.inference.clusters import most_probable
 from consilience.inference.randomness import check_random_state
 
 HUNDRED = 100
 ENOUGH = 0.5  # share of the items with two labels: fits to fewer may be sure of one class for nearly all items
 DIGITS = 12  # of gains: beyond, the order of sums decides
-BEYOND_CHANCE = 2.0  # standard errors
 NOT_VOTES = "a model of labels with probabilities, such as DawidSkene()"
 
 
@@ -169,7 +166,7 @@ class LabelSession(Session):
         self._declined: list[tuple[Any, Any]] = []  # those of answers without a label
         self._pending: dict[int, LabelQuestion] = {}
         self._n_asked = 0
-        self._answered: list[tuple[bool, float, bool]] = []  # at random, expected and observed agreement
+        self._answered: list[Compared] = []
         self._fitted: Any = None
         self._n_fitted = 0  # labels that the model was fitted to
         self._unsaid: list[warnings.WarningMessage] = []
@@ -220,17 +217,7 @@ class LabelSession(Session):
     @property
     def checks_(self) -> pd.DataFrame:
         """How often labels were as the model predicted, of items that it chose and of those drawn at random."""
-        rows, latter = {}, self._answered[len(self._answered) // 2 :]  # the first models knew little
-        for name, at_random in (("chosen", False), ("at random", True)):
-            answers = [(expected, agreed) for drawn, expected, agreed in latter if drawn is at_random]
-            expected, agreed = np.array(answers, dtype=float).reshape(-1, 2).T
-            number = len(expected)
-            means = (expected.mean(), agreed.mean()) if number else (np.nan, np.nan)
-            error = np.sqrt((expected * (1 - expected)).sum()) / number if number else np.nan
-            rows[name] = (number, *means, error)
-        return pd.DataFrame.from_dict(
-            rows, orient="index", columns=["n_labels", "expected", "observed", "standard_error"]
-        )
+        return tabulate_checks(self._answered)
 
     def ask(
         self,
@@ -270,7 +257,7 @@ class LabelSession(Session):
             raise InputError(
                 f"'n_labels' must be a positive int and 'most_each' one or None. Got {n_labels!r}, {most_each!r}."
             )
-        names, costs = _costs_of(annotators)
+        names, costs = assignments.costs_of(annotators)
         gain = self._gains(names)
         rng = self._rng()
         at_random = rng.random(n_labels) < self.random_share
@@ -416,7 +403,7 @@ class LabelSession(Session):
             have_two = f"{n_several} of {len(self.items_)} items have two labels or more"
             return Decision(False, f"Only {have_two}, too few to tell how often a label is right.")
         decision = decide_by_gain(self._expectations(), n_labels, float(floor), self._rng())
-        return replace(decision, reason=decision.reason + self._misleads())
+        return replace(decision, reason=decision.reason + say_misleads(self.checks_))
 
     def labels_needed(self, target: Real = 0.05) -> LabelForecast:
         """Estimate how many labels a target error needs; see `consilience.active.label_forecast`.
@@ -503,13 +490,13 @@ class LabelSession(Session):
         """Expected gain of a label of each item by each annotator; equal for all while there are no labels."""
         if self._labels is None:
             return np.ones((len(self.items_), len(names)))
-        posterior, crowd = self._posterior(), _confusion_of(self._fit(), None)
+        posterior, crowd = self._posterior(), confusion_or_crowd(self._fit(), None)
         waiting = np.isin(np.arange(len(self.items_)), self._places(question.item for question in self.pending_))
         gains = {}
         for name in names:
             known = name if name in self._fitted.annotators_.index else None  # others are like the crowd
             if known not in gains:
-                gains[known] = expected_gain(posterior, _confusion_of(self._fitted, known), crowd, waiting)
+                gains[known] = expected_gain(posterior, confusion_or_crowd(self._fitted, known), crowd, waiting)
         known = [name if name in gains else None for name in names]
         return np.column_stack([gains[name] for name in known]).round(DIGITS)
 
@@ -517,7 +504,7 @@ class LabelSession(Session):
         self._warn_of_one_class()
         fitted = self._fit()
         temperature = getattr(fitted, "temperature_", 1.0)
-        return LabelExpectations(fitted.responsibilities_, _confusion_of(fitted, None), temperature)
+        return LabelExpectations(fitted.responsibilities_, confusion_or_crowd(fitted, None), temperature)
 
     def _warn_of_one_class(self) -> None:
         """Warn if no label can be wrong, since all name one class."""
@@ -610,18 +597,9 @@ class LabelSession(Session):
             if closed is None:
                 continue
             if label is not None and self._fitted is not None:
-                self._answered.append((closed.at_random, *self._compare(item, annotator, label)))
+                place = int(self._places([item])[0])
+                self._answered.append((closed.at_random, *compare(self._fitted, place, annotator, label)))
             del self._pending[closed.number]
-
-    def _compare(self, item: Any, annotator: Any, label: Any) -> tuple[float, bool]:
-        """Return the probability that a label would be the most probable class of the item, and whether it is."""
-        place, classes = self._places([item])[0], self._fitted.classes_
-        posterior = self._fitted.responsibilities_[place]
-        best = int(most_probable(posterior[None])[0])
-        known = annotator if annotator in self._fitted.annotators_.index else None
-        return float(posterior @ _confusion_of(self._fitted, known)[:, best]), bool(
-            plain(classes[best]) == plain(label)
-        )
 
     def _require_pending(self, question: Any) -> None:
         if not isinstance(question, LabelQuestion):
@@ -633,48 +611,10 @@ class LabelSession(Session):
                 f"Question {question.number} is not pending: it was answered or withdrawn, or is of another session."
             )
 
-    def _misleads(self) -> str:
-        """Say whether labels of items drawn at random are less often as predicted than chance explains."""
-        n_labels, expected, observed, error = self.checks_.loc["at random"].to_numpy()
-        if not n_labels or observed >= expected - BEYOND_CHANCE * error:
-            return ""
-        return (
-            f" But of {n_labels:.0f} labels of items drawn at random, {observed:.0%} were the most probable class, and "
-            f"{expected:.0%} were expected: the model misleads."
-        )
-
 
 def _has_probabilities(model: Any) -> bool:
     """Whether it is a model of labels with probabilities of classes, of which an item has one."""
     return isinstance(model, LabelAggregator) and not (isinstance(model, MajorityVote) or model.reads_tags)
-
-
-def _costs_of(annotators: Any) -> tuple[list[Any], Float[np.ndarray, " annotators"]]:
-    """Return the annotators at hand, None for nobody in particular, and what a label by each costs."""
-    if annotators is None:
-        return [None], np.ones(1)
-    is_numeric = isinstance(annotators, pd.Series) and is_numeric_dtype(annotators.infer_objects())
-    if is_numeric and is_integer_dtype(annotators.index):  # perhaps names in a column, whose index means nothing
-        raise InputError(
-            "'annotators' is a numbered Series of numbers. Give a list of names, or a dict of costs by name."
-        )
-    has_costs = is_numeric or isinstance(annotators, Mapping)
-    whom = list(annotators.items()) if has_costs else [(name, 1.0) for name in list_names(annotators, "annotators")]
-    names, costs = [plain(name) for name, _ in whom], [cost for _, cost in whom]
-    for name in names:
-        assignments.require_annotator(name)
-    if not names or None in names or len(set(names)) < len(names):
-        raise InputError(f"'annotators' must be different names, at least one. Got {names!r}.")
-    if not all(is_number(cost) for cost in costs):
-        raise InputError(f"The costs of 'annotators' must be positive numbers. Got {costs!r}.")
-    return names, np.array(costs, dtype=float)
-
-
-def _confusion_of(model: Any, annotator: Any) -> Confusion:
-    """Confusion matrix of an annotator; that of the crowd for None."""
-    if annotator is None:
-        return np.asarray(model._of_newcomer())
-    return confusion_of(model, annotator)
 
 
 def _item_annotators(labels: Labels) -> Iterator[tuple[Any, Any]]:
