@@ -158,11 +158,15 @@ def test_hostile_bodies_are_taken_or_refused(script, kind):
             "Two options of the question 'diet' have the same name but for case or form of letters: 'Meat' and 'meat'.",
         ),
         (
+            {"panel": Panel(before=(Question("age", "?"),), after=(Question("age", "?"),))},
+            "Two questions have the name 'age'.",
+        ),
+        (
             {"panel": Panel(before=(Question("age", "?", "number", least=float("nan")),))},
             "The limits of the question 'age' must be numbers.",
         ),
     ],
-    ids=["case", "composed", "unseen", "options", "no number"],
+    ids=["case", "composed", "unseen", "options", "twice", "no number"],
 )
 def test_names_that_are_taken_for_one_and_numbers_that_are_none_are_refused(changed, sentence):
     settings = StudySettings(**{"categories": ("a", "b"), "strategy": "random", "stop_rule": "none"} | changed)

@@ -68,7 +68,6 @@ def test_json_of_another_shape_is_refused(values, sentence):
         (Panel(minutes=0), "'minutes' must be a whole number from 1 to 100,000. Got 0."),
         (Panel(keep_days=True), "'keep_days' must be a whole number"),
         (Panel(consent="x" * 50_001), "The text of the consent page has 50,001 characters"),
-        (Panel(before=(AGE,), after=(AGE,)), "Two questions have the name 'age'."),
         (Panel(before=(AGE,) * 51), "At most 50 questions"),
         (Panel(before=(Question("my age", "?"),)), "must be letters, digits and '_', such as 'age'. Got 'my age'."),
         (Panel(before=(Question("a", "?", "date"),)), "The kind of the question 'a' must be one of text, number"),
