@@ -31,7 +31,7 @@ from consilience.inspection.report.findings_in_short import key_findings
 from consilience.inspection.report.subject import Subject
 from consilience.workflows import FitRequest, fit
 from tests.click_runner import invoke
-from tests.inspection.conftest import Page
+from tests.pages import Page
 from tests.subset_groupings import pairs_in_piles
 
 COUNTED = {

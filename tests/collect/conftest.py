@@ -28,7 +28,7 @@ from consilience.collect.results import flags
 from consilience.collect.security import Rate
 from consilience.collect.store import Store, work
 from consilience.collect.store.database import PRAGMAS
-from tests.inspection.conftest import drawn_figures, sketches, thorough  # noqa: F401 (dashboards are parts of reports)
+from tests.pages import drawn_figures, sketches, thorough  # noqa: F401 (dashboards are parts of reports)
 
 NUMBERS = itertools.count()
 STATIC = Path(demo.__file__).parents[1] / "static"

@@ -9,7 +9,7 @@ from consilience.collect.creation import demo
 from consilience.collect.settings.training import RightSort, Training
 from consilience.collect.store import Store
 from consilience.collect.worker import Worker
-from tests.inspection.conftest import VIOLATIONS
+from tests.pages import VIOLATIONS
 
 from .collecting import begun, takes_part
 from .conftest import PASSWORD

@@ -10,7 +10,7 @@ from consilience.collect.settings.model import StudySettings
 from consilience.collect.store import Store, overviews
 from consilience.collect.worker import Worker
 from consilience.datasets import load_cardsort_animals
-from tests.inspection.conftest import drawn_figures
+from tests.pages import drawn_figures
 from tests.quick_cases import some_quick
 
 from .collecting import takes_part

@@ -20,7 +20,7 @@ from consilience.collect.settings.model import StudySettings
 from consilience.collect.settings.panel import Panel, Question
 from consilience.collect.settings.training import Training
 from consilience.errors import InputError
-from tests.inspection.conftest import Page
+from tests.pages import Page
 
 from .collecting import joined
 

@@ -1,177 +1,22 @@
-"""Small fitted models, reports with sketches for figures, and a reader of pages that accepts nothing malformed."""
+"""Small fitted models, and reports on them with sketches for figures."""
 
-import base64
-import io
-import sys
 import warnings
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
-from markupsafe import Markup
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels
-from consilience.analysis import panels
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.errors import AnnotationWarning
 from consilience.estimators.base import CrowdEstimator
 from consilience.inspection import report
-from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report import fusion_sections, sensory_sections, subject
-from consilience.inspection.report.svg import inline_svg
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
-
-LAYOUT = ("get_layout_engine", "draw_without_rendering")  # what takes long on a sheet that is not drawn
-
-VIOLATIONS = {"resultTypes": ["violations"]}  # what axe describes; all that passes too takes longer
-VOID = {"meta", "br", "hr", "img", "input", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
-
-
-@dataclass
-class Element:
-    tag: str
-    attributes: dict
-    children: list = field(default_factory=list)
-
-    def all(self, tag):
-        """Every element of the tag within, in order."""
-        for child in self.children:
-            if isinstance(child, Element):
-                if child.tag == tag:
-                    yield child
-                yield from child.all(tag)
-
-    @property
-    def text(self):
-        """All text within, with white space as single blanks; nothing of scripts within."""
-        shown = (child for child in self.children if isinstance(child, str) or child.tag != "script")
-        parts = (child if isinstance(child, str) else child.text for child in shown)
-        return " ".join("".join(parts).split())
-
-
-class Page(HTMLParser):
-    """Reads a page into a tree; every element must be closed, in the right order."""
-
-    def __init__(self, page):
-        super().__init__(convert_charrefs=True)
-        self.source = page
-        self.root = Element("", {})
-        self.open = [self.root]
-        self.feed(page)
-        self.close()
-        assert len(self.open) == 1, f"{self.open[-1].tag} is not closed"
-
-    def handle_starttag(self, tag, attrs):
-        assert len({name for name, _ in attrs}) == len(attrs), f"{tag} has an attribute twice"
-        element = Element(tag, dict(attrs))
-        self.open[-1].children.append(element)
-        if tag not in VOID:
-            self.open.append(element)
-
-    def handle_startendtag(self, tag, attrs):
-        self.open[-1].children.append(Element(tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open[-1].tag == tag, f"{tag} closes {self.open[-1].tag}"
-        self.open.pop()
-
-    def handle_data(self, data):
-        self.open[-1].children.append(data)
-
-    @property
-    def elements(self):
-        """Every element of the page."""
-        waiting = [self.root]
-        while waiting:
-            element = waiting.pop()
-            waiting += [child for child in element.children if isinstance(child, Element)]
-            if element.tag:
-                yield element
-
-    def section(self, key):
-        """Return the section with that key, None if there is none."""
-        return next((e for e in self.root.all("section") if e.attributes["id"] == key), None)
-
-    def table(self, key):
-        """Return a table as lists of the texts of its cells, the head first."""
-        block = next(e for e in self.root.all("div") if e.attributes.get("id") == f"{key}-table")
-        return [
-            [cell.text for cell in row.children if isinstance(cell, Element)]
-            for row in next(block.all("table")).all("tr")
-        ]
-
-    def tables(self):
-        """Return the keys of all tables."""
-        ids = (element.attributes.get("id", "") for element in self.root.all("div"))
-        return [key.removesuffix("-table") for key in ids if key.endswith("-table")]
-
-    def file(self, name):
-        """Return a CSV file inside the page."""
-        link = next(e for e in self.root.all("a") if e.attributes.get("download") == name)
-        return pd.read_csv(io.BytesIO(base64.b64decode(link.attributes["href"].partition("base64,")[2])))
-
-
-def sketch(figure, key, description, *, readable=0):
-    """Stand for a figure in a page: its description and its texts, without a drawing."""
-    texts = (text.get_text() for text in figure.findobj(Text) if text.get_visible())
-    written = Markup("").join(Markup("<text>{}</text>").format(text) for text in texts if text)
-    return Markup('<svg role="img" aria-label="{}">{}</svg>').format(description, written)
-
-
-@pytest.fixture(scope="session")
-def thorough(pytestconfig):
-    """Whether everything is tried, as in `make test-all`."""
-    return pytestconfig.getoption("--check-every-call")
-
-
-@pytest.fixture(scope="session")
-def looked_at(thorough):
-    """What axe looks at: of each table the first rows, which takes a third of the time, or everything."""
-    return None if thorough else {"exclude": [["tbody tr:nth-child(n+8)"]]}
-
-
-@pytest.fixture(scope="package", autouse=True)
-def sketches(thorough):
-    """Have sketches for figures in reports, and fewer draws and simulations, unless everything is tried.
-
-    To draw the figures takes half of the time of a report; `draw` draws them where a test looks at them. Fixtures that
-    write reports must not have a wider scope, or they would be made before this one.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        if not thorough:
-            patch.setattr(subject, "inline_svg", sketch)
-            for name in LAYOUT:
-                patch.setattr(Sheet, name, lambda sheet: None)
-            module = sys.modules["consilience.analysis.findings"]  # the name in the package is the function
-            patch.setattr(module, "N_DRAWS", 10)
-            for module in (panels, fusion_sections, sensory_sections):
-                patch.setattr(module, "N_SIMULATIONS", 39)
-        yield
-
-
-@contextmanager
-def drawn_figures():
-    """Draw figures into reports."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(subject, "inline_svg", inline_svg)
-        for name in LAYOUT:
-            patch.setattr(Sheet, name, getattr(Figure, name))
-        yield
-
-
-def draw(*models, **options):
-    """Write a report with its figures drawn."""
-    with drawn_figures():
-        return report(*models, **options)
+from tests.pages import Page, draw, looked_at, sketches, thorough  # noqa: F401 (fixtures of these tests)
 
 
 @pytest.fixture(scope="package")

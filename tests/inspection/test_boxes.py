@@ -9,8 +9,8 @@ from consilience.consensus import CorrelationClustering, DawidSkene, SubsetFusio
 from consilience.inspection import report
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_crowd
-from tests.inspection.conftest import drawn_figures
 from tests.inspection.test_browser import BOXES, CHROMIUM, browser  # noqa: F401
+from tests.pages import drawn_figures
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 WIDTHS = (1440, 1024, 390)

@@ -24,7 +24,7 @@ from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.consensus import SubsetFusion
 from consilience.inspection import report, who_put_together
 from consilience.inspection.report.page import Page
-from tests.inspection.conftest import VIOLATIONS, draw
+from tests.pages import VIOLATIONS, draw
 from tests.quick_cases import some_quick
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -7,7 +7,7 @@ import pytest
 
 from consilience.inspection import difference_report, study_difference
 from tests.analysis.test_study_difference import study
-from tests.inspection.conftest import VIOLATIONS, drawn_figures
+from tests.pages import VIOLATIONS, drawn_figures
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")

@@ -13,7 +13,7 @@ from consilience import Groupings
 from consilience.errors import InputError
 from consilience.inspection import difference_report, plot_difference, plot_flow, study_difference
 from tests.analysis.test_study_difference import study
-from tests.inspection.conftest import Page, drawn_figures
+from tests.pages import Page, drawn_figures
 
 NASTY = "<script>alert(1)</script>"
 

@@ -21,8 +21,8 @@ from consilience.inspection import report
 from consilience.metrics import odd_one_out, odd_one_out_questions
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_ratings
-from tests.inspection.conftest import draw
 from tests.inspection.test_deep_plots import StandIn, features_of
+from tests.pages import draw
 from tests.quick_cases import quick_in_turn
 
 N_ITEMS = 90  # more than a dendrogram's leaves, and than the rows of a matrix that bear names

@@ -11,7 +11,7 @@ from consilience.analysis import findings
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.inspection import certainty
 from consilience.inspection.report import first_screen as module
-from tests.inspection.conftest import Page, drawn_figures
+from tests.pages import Page, drawn_figures
 
 LARGEST = 300_000  # bytes
 

@@ -17,7 +17,6 @@ from consilience.inspection.report import exact_group_sections
 from consilience.inspection.report.participants import odd_in_short
 from consilience.inspection.report.subject import Subject
 from consilience.metrics.clusterings import ari
-from tests.inspection.conftest import draw
 from tests.inspection.test_report import (
     HOSTILE,
     test_every_figure_and_table_is_accessible,
@@ -25,6 +24,7 @@ from tests.inspection.test_report import (
     test_links_of_contents_lead_to_the_sections,
     test_the_page_is_self_contained_and_allows_no_script_but_its_own,
 )
+from tests.pages import draw
 from tests.quick_cases import some_quick
 
 __all__ = [

@@ -17,7 +17,7 @@ from consilience.inspection.pictures import fitted_to, pictures_in
 from consilience.inspection.report.album import Album
 from consilience.inspection.vector_pictures import safe_svg
 from consilience.semisupervised import PartitionLabelModel
-from tests.inspection.conftest import Page
+from tests.pages import Page
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{}</svg>'

@@ -23,7 +23,7 @@ from consilience.inspection import annotator_agreement, report
 from consilience.inspection.report import sections
 from consilience.inspection.report.subject import Subject
 from consilience.semisupervised import PartitionLabelModel
-from tests.inspection.conftest import draw
+from tests.pages import draw
 from tests.quick_cases import some_quick
 
 HOSTILE = [

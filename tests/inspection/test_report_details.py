@@ -13,7 +13,7 @@ from consilience.consensus import SubsetFusion
 from consilience.inspection import annotator_agreement, certainty, report
 from consilience.inspection.report.item_tables import SELDOM_STAYS
 from consilience.inspection.report.tables import number
-from tests.inspection.conftest import Page, draw
+from tests.pages import Page, draw
 
 
 @pytest.fixture(scope="module")

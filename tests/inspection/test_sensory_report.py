@@ -27,7 +27,7 @@ from consilience.inspection.plots.certainty import RADIUS
 from consilience.inspection.report import sensory_sections
 from consilience.inspection.report.subject import Subject
 from consilience.inspection.report.tables import download
-from tests.inspection.conftest import Page, draw
+from tests.pages import Page, draw
 
 ROOT = Path(__file__).parents[2]
 P_VALUES_APART = 0.03  # the standard error of a p-value of 199 panels

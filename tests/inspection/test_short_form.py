@@ -7,8 +7,8 @@ import pytest
 from consilience.consensus import SubsetFusion
 from consilience.inspection import report
 from consilience.simulation import simulate_crowd
-from tests.inspection.conftest import draw
 from tests.inspection.test_browser import CHROMIUM, browser  # noqa: F401
+from tests.pages import draw
 
 NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 

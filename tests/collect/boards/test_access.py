@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.collect.boards.board_server import Sort
 from tests.collect.boards.browsing import card, let_forms_come, looks, pictures, settled, texts
-from tests.inspection.conftest import VIOLATIONS
+from tests.pages import VIOLATIONS
 from tests.quick_cases import some_quick
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
