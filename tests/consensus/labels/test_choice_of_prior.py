@@ -10,7 +10,7 @@ from benchmarks.people.label_crowds import of_rows
 from consilience import Labels
 from consilience.analysis.certainty import certainty
 from consilience.consensus import DawidSkene, MajorityVote
-from consilience.consensus.labels import choice_of_prior, dawid_skene_estimator
+from consilience.consensus.labels import choice_of_prior, dawid_skene_estimator, samples
 from consilience.consensus.labels.annotator_models import NO_PULL, Hierarchical
 from consilience.consensus.labels.choice_of_prior import (
     ENOUGH,
@@ -185,6 +185,25 @@ def test_subtypes_are_chosen_under_the_pull_of_the_fit(monkeypatch):
     pulls, model = pulls_of_fits(labels, monkeypatch)
     assert set(pulls) == {PULL_OF_ONE} == {tuple(model._pull)}
     assert len(pulls) == 2
+
+
+@pytest.mark.parametrize(("most", "sampled"), [(1000, True), (500, False)])
+def test_a_sample_decides_unless_matrices_have_more_cells_than_it_has_labels(most, sampled, monkeypatch):
+    """The crowd has 1,800 labels, and matrices of 540 cells."""
+    labels = habitual(12).labels
+    assert labels.n_annotators * labels.n_classes**2 == 540
+    for module in (samples, choice_of_prior, dawid_skene_estimator):
+        monkeypatch.setattr(module, "MOST_LABELS", most)
+    sizes, learn = [], DawidSkene.learn
+
+    def spy(self, start, evidence, *loop):
+        sizes.append(evidence.onehot.n_items)
+        return learn(self, start, evidence, *loop)
+
+    monkeypatch.setattr(DawidSkene, "learn", spy)
+    DawidSkene(calibrate=False, subtypes=1).fit(labels)
+    of_sample = most // 3
+    assert sizes == ([of_sample, of_sample, 600] if sampled else [600, 600])
 
 
 def test_pairs_are_counted_once(monkeypatch):

@@ -176,17 +176,20 @@ class Hierarchical:
             before=(np.log(concentration), nothing),
             pull=pull,
         )
-        return reduce(lambda model, _: model.update(counts), range(FIRST_REPEATS), first)
+        return reduce(lambda model, _: model._improved(counts), range(FIRST_REPEATS), first)._with_rows()
 
     def update(self, counts: Counts | ProbableLabels) -> Hierarchical:
         """Estimate anew from counts: hyperparameters that do not lower the bound, then the rows."""
+        return self._improved(counts)._with_rows()
+
+    def _improved(self, counts: Counts | ProbableLabels) -> Hierarchical:
+        """Return hyperparameters that do not lower the bound of counts; the rows stay as they were."""
         here = replace(self, counts=counts)
         here = here._with_log_rows(here._log_rows(self.concentration))
         there, lowest = here._proposed(), here._own_bound()
         lowest -= BY_ROUNDING * abs(lowest)
         steps = (there if share == 1 else here._towards(there, share) for share in STEPS)
-        kept = next((model for model in steps if model._own_bound() >= lowest), here)
-        return kept._with_rows()
+        return next((model for model in steps if model._own_bound() >= lowest), here)
 
     def _proposed(self) -> Hierarchical:
         """Return other hyperparameters: a minorising step, or for s a secant step where that is better."""

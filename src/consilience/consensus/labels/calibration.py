@@ -128,13 +128,22 @@ class Calibration:
         """Whether the probabilities allow for more than the labels show."""
         return self.floors not in (ASSUMING, INDEPENDENT)
 
-    def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: AnyTable) -> Probabilities:
+    def probabilities(
+        self,
+        onehot: OneHotLabels,
+        log_weights: Weights,
+        log_table: AnyTable,
+        found: Probabilities | None = None,
+    ) -> Probabilities:
         """P of all items and classes; the components of `onehot` are classes or their subtypes.
 
         Known items keep their class, and those without labels have the probabilities of any item.
+
+        found : the posterior of the classes, where it is known already.
         """
         n_classes = len(self.confusion)
-        found = of_classes(posterior(onehot, log_weights, log_table), n_classes)
+        if found is None:
+            found = of_classes(posterior(onehot, log_weights, log_table), n_classes)
         if self.temperature == 1 and self.floors == INDEPENDENT:
             return found
         votes = count_votes(onehot, n_classes)
@@ -200,10 +209,12 @@ def no_calibration(n_classes: int) -> Calibration:
 
 def count_votes(onehot: OneHotLabels, n_classes: int) -> Probabilities:
     """Count the labels of each item, those of copies as one."""
-    votes = np.zeros((onehot.n_items, n_classes))
+    votes = np.empty((onehot.n_items, n_classes))
     for chunk in onehot.chunks:
-        label = np.repeat(np.arange(onehot.n_columns), np.diff(chunk.onehot.indptr)) % n_classes
-        np.add.at(votes, (chunk.start + chunk.onehot.indices, label), chunk.onehot.data)
+        labels, n_items = chunk.onehot, chunk.onehot.shape[0]
+        cell = np.repeat(np.arange(onehot.n_columns) % n_classes, np.diff(labels.indptr)) + labels.indices * n_classes
+        counts = np.bincount(cell, labels.data, minlength=n_items * n_classes)
+        votes[chunk.start : chunk.start + n_items] = counts.reshape(n_items, n_classes)
     return votes.round(9)  # three thirds are one vote
 
 

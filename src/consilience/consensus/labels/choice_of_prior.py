@@ -50,6 +50,7 @@ from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel, Pull
 from consilience.consensus.labels.dawid_skene import imagined_by_pairs
 from consilience.consensus.labels.pairs_of_labels import PairSums
+from consilience.consensus.labels.samples import MOST_LABELS, sampled_places
 from consilience.inference.product_distributions import Responsibilities, Weights
 
 PULL = (10.0, 2.0)  # g, h
@@ -114,19 +115,23 @@ def correlate_with_others(
 ) -> float:
     """Return R: how far labels go with the class by the others of their items, beyond the annotators' habits.
 
+    Of very many, those of evenly spaced items.
+
     labels : one of each group of copies for each item.
     model : annotator model after the last sweep.
     log_weights : (classes,) E ln π.
     responsibilities : (items, classes) posterior.
     free : items whose class is not given.
     """
-    several = np.flatnonzero(free & (np.diff(labels.indptr) > 1))
+    indptr = labels.indptr
+    size = np.diff(indptr)
+    several = np.flatnonzero(free & (size > 1))
+    several = several[sampled_places(len(several), int(size[several].sum()), MOST_LABELS)]
     sums = JudgedLabels.nothing(model.log_table.shape[0], labels.n_classes)
-    for items in in_chunks(several, np.diff(labels.indptr)[several] * labels.n_classes):
-        n_labels = np.diff(labels.indptr)[items]
-        starts = np.cumsum(n_labels) - n_labels
-        own = np.repeat(np.arange(len(items)), n_labels)
-        rows = (labels.indptr[items] - starts)[own] + np.arange(len(own))
+    for items in in_chunks(several, size[several] * labels.n_classes):
+        starts = np.cumsum(size[items]) - size[items]
+        own = np.repeat(np.arange(len(items)), size[items])
+        rows = (indptr[items] - starts)[own] + np.arange(len(own))
         annotator, label = labels.annotator[rows], labels.label[rows]
         logs = np.log(model.left_out(annotator, label, responsibilities[items[own]]))
         before = softmax(np.add.reduceat(logs, starts)[own] - logs + log_weights, axis=1)

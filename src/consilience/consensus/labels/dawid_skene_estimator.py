@@ -484,9 +484,10 @@ class DawidSkene(LabelAggregator):
         return self.prior is not None and self.confusion == "full" and n_classes > 1
 
     def _choose_prior(self, heard: HeardLabels, history: Counts | float) -> tuple[Pull, SubtypeFit | None]:
-        """Return the pull under which labels go better with the others of their items; of a sample of many.
+        """Return the pull under which labels go better with the others of their items.
 
-        With the fit of all labels under it, if there is one.
+        With the fit of all labels under it, if there is one: of many, a sample decides, unless it has fewer labels than
+        the confusion matrices have cells. It would tell little of these, and be fitted in more sweeps than all labels.
         """
         labels = heard.labels
         if not self.may_be_cautious(labels.n_classes) or np.any(history):
@@ -495,7 +496,7 @@ class DawidSkene(LabelAggregator):
             return PULL_OF_ONE, None
         if not can_tell(heard.sums):
             return NO_PULL, None
-        is_sample = labels.n_rows > MOST_LABELS
+        is_sample = labels.n_rows > MOST_LABELS > labels.n_annotators * labels.n_classes**2
         if is_sample:
             items = sampled_items(labels, heard.free & (np.diff(labels.indptr) > 1))
             heard = HeardLabels(labels[items], None, heard.group)
@@ -612,14 +613,14 @@ class DawidSkene(LabelAggregator):
         matrices = state.model.matrices()
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)  # of the prior of subtypes, Dirichlet(1)
         log_table = columns_of(state.model.log_table)
-        told = calibrated.probabilities(evidence.chunks, state.log_weights, log_table)
+        told = calibrated.probabilities(evidence.chunks, state.log_weights, log_table, in_classes)
         self._set_result(
             labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known, told=told
         )
         self._posterior, self._without_floors = in_classes, told
         if calibrated.has_floors:
             alone = replace(calibrated, floors=INDEPENDENT, factors=None)
-            self._without_floors = alone.probabilities(evidence.chunks, state.log_weights, log_table)
+            self._without_floors = alone.probabilities(evidence.chunks, state.log_weights, log_table, in_classes)
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         doubted = doubted_labels(heard, in_classes, weight, len(matrices))
         moved = sum_right(labels, told - in_classes, len(matrices))
