@@ -19,19 +19,20 @@ from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.orientation import Orientation, look_alike, orientation
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import MOST_NUMBERED
-from consilience.annotations.files.vocabulary import NEUTRAL, WEAK, normal, role_of_name
+from consilience.annotations.files.vocabulary import NEUTRAL, normal, role_of_name
 from consilience.annotations.files.wide_tables import (
     are_letters,
     are_measurements,
+    find_named_key,
     is_fraction,
     names_things,
     no_persons,
-    raise_no_key,
     refuse_lists,
     refuse_mixture,
     refuse_similarities,
     refuse_singletons,
     refuse_what_holds_no_groups,
+    require_key,
     without_missing,
 )
 from consilience.annotations.names import Coded, code, plain
@@ -94,17 +95,11 @@ def key_of(table: Table, columns: list[Any]) -> Any:
     """Find the column that names the rows, None if there is none."""
     if not columns or (look_alike(columns) and len(columns) > 1):
         return None
-    candidates = [name for name in columns if (found := role_of_name(name)) and found.role in {"item", "annotator"}]
-    candidates = [name for name in candidates if (found := role_of_name(name)) and found.noun not in WEAK] or candidates
-    if candidates[:1] == columns[:1] or len(candidates) == 1:
-        if not names_rows(table, candidates[0]):
-            raise_no_key(table, candidates[0])
-        return candidates[0]
-    first = columns[0]
+    named, first = find_named_key(columns), columns[0]
+    if named is not None:
+        return require_key(table, named)
     if len(columns) > 1 and normal(first) in NEUTRAL and not are_letters(columns):
-        if not names_rows(table, first):
-            raise_no_key(table, first)
-        return first
+        return require_key(table, first)
     return first if len(columns) > 1 and names_things(table, first) else None
 
 

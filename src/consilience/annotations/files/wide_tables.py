@@ -205,18 +205,12 @@ def _key(table: Table, request: ReadingRequest, columns: list[Any]) -> Any:
         raise AnnotationError(f"No column contains groups or labels. Found {quote(table.columns)}.")
     if look_alike(columns) and len(columns) > 1:
         return None
-    candidates = [name for name in columns if (found := role_of_name(name)) and found.role in {"item", "annotator"}]
-    candidates = [name for name in candidates if (found := role_of_name(name)) and found.noun not in WEAK] or candidates
-    if candidates[:1] == columns[:1] or len(candidates) == 1:
-        if not names_rows(table, candidates[0]):
-            raise_no_key(table, candidates[0])
-        return candidates[0]
-    first = columns[0]
+    named, first = find_named_key(columns), columns[0]
+    if named is not None:
+        return require_key(table, named)
     others_are_told = bool(kind_of_names(columns[1:])[0]) and names_rows(table, first)
     if others_are_told or normal(first) in NEUTRAL or names_things(table, first):
-        if not names_rows(table, first):
-            raise_no_key(table, first)
-        return first
+        return require_key(table, first)
     raise AnnotationError(
         f"The columns {quote(table.columns)} are not recognised. {say_needed()} a wide table has a column that names "
         f"the items, then one for each annotator. Name the columns: {columns_of_a_long_table()}."
@@ -256,7 +250,17 @@ def names_things(table: Table, name: Any) -> bool:
     return len(texts) == len(table.frame) >= FEWEST_ITEMS and names_rows(table, name)
 
 
-def raise_no_key(table: Table, name: Any) -> None:
+def find_named_key(columns: list[Any]) -> Any:
+    """Return the column that is called like names of rows, if it is the first of all or the only one."""
+    candidates = [name for name in columns if (found := role_of_name(name)) and found.role in {"item", "annotator"}]
+    candidates = [name for name in candidates if (found := role_of_name(name)) and found.noun not in WEAK] or candidates
+    return candidates[0] if candidates[:1] == columns[:1] or len(candidates) == 1 else None
+
+
+def require_key(table: Table, name: Any) -> Any:
+    """Return a column that names the rows. Raises AnnotationError: a name is missing, or occurs twice."""
+    if names_rows(table, name):
+        return name
     column = table.column(name)
     if column.has_missing:
         row = int(np.argmax(column.missing))
