@@ -167,7 +167,7 @@ def _answer_in(answer: Any) -> Any:
             answer = answer["labels"]
         else:
             (answer,) = [choice for choice, chosen in answer.items() if chosen is True]
-    if not isinstance(answer, str | int) and not _is_list_of_labels(answer):
+    if not all(isinstance(label, str | int) for label in (answer if isinstance(answer, list) else [answer])):
         raise TypeError(answer)
     return answer
 
@@ -191,10 +191,6 @@ def appen(table: Table, request: ReadingRequest, name: str) -> Export:
     value = {} if {"label", "group", "same"} & request.columns.keys() else {"label": answer}
     request = with_columns(request, item="_unit_id", annotator="_worker_id", **value)
     return Export("Appen full report", table, request, {"item": "unit", "annotator": "contributor"}, notes)
-
-
-def _is_list_of_labels(answer: Any) -> bool:
-    return isinstance(answer, list) and all(isinstance(label, str | int) for label in answer)
 
 
 STUDIO_COLUMNS = {"annotation_id", "annotator", "created_at", "updated_at", "lead_time", "id", "agreement", "history"}

@@ -21,7 +21,7 @@ def pile_columns(table: Table, request: ReadingRequest) -> Table:
     """Split rows of one person each whose columns are piles (Pile 1, Pile 2, …) and whose cells are lists of items."""
     roles = {column: found for column in table.columns if (found := role_of_name(column))}
     people = [column for column, found in roles.items() if found.role == "annotator"]
-    numbered = [column for column in table.columns if column not in roles and _is_numbered_group(column)]
+    numbered = [column for column in table.columns if column not in roles and _is_numbered(column, "group")]
     if len(people) != 1 or len(numbered) < 2 or request.columns:
         return table
     frame = table.frame
@@ -33,18 +33,13 @@ def pile_columns(table: Table, request: ReadingRequest) -> Table:
     return replace(table, frame=long.reset_index(drop=True), where=lambda place: where(int(rows[place])))
 
 
-def _is_numbered_group(column: Any) -> bool:
-    found = role_of_name(_noun_of(column)) if re.search(r"\d$", normal(column)) else None
-    return found is not None and found.role == "group"
-
-
 def piles(table: Table, request: ReadingRequest) -> Table:
     """Split rows of one pile each: a sorter, the pile's name, and the items of the pile in further columns.
 
     Two piles of one sorter with the same name stay two piles.
     """
     roles = {column: found for column in table.columns if (found := role_of_name(column))}
-    numbered = [column for column in table.columns if column not in roles and _is_numbered_item(column)]
+    numbered = [column for column in table.columns if column not in roles and _is_numbered(column, "item")]
     people = [column for column, found in roles.items() if found.role == "annotator"]
     groups = [column for column, found in roles.items() if found.role == "group"]
     items = [column for column, found in roles.items() if found.role == "item"]
@@ -76,9 +71,9 @@ def _noun_of(column: Any) -> str:
     return re.sub(r"[\s\d]+$", "", normal(column))
 
 
-def _is_numbered_item(column: Any) -> bool:
+def _is_numbered(column: Any, role: str) -> bool:
     found = role_of_name(_noun_of(column)) if re.search(r"\d$", normal(column)) else None
-    return found is not None and found.role == "item"
+    return found is not None and found.role == role
 
 
 def lists_in_columns(table: Table, name: str) -> Table | None:

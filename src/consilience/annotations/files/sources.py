@@ -98,7 +98,8 @@ def read_source(source: Source, *, encoding: str | None = None, sheet: str | Non
     if sheet is not None and not start.startswith(ZIP):
         raise AnnotationError(f"Only Excel workbooks have sheets; leave {spell(sheet=None)} out.")
     name = source.name.lower().removesuffix(".gz")
-    is_json = name.endswith(JSON) or (_is_like_json(start) and not TEXT.search(name))
+    looks_like_json = start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
+    is_json = name.endswith(JSON) or (looks_like_json and not TEXT.search(name))
     if encoding is not None and (is_json or start.startswith((PARQUET, ZIP, NUMPY))):
         raise AnnotationError(f"Only delimited text has an encoding to choose; leave {spell(encoding=None)} out.")
     if start.startswith(PARQUET):
@@ -117,10 +118,6 @@ def read_source(source: Source, *, encoding: str | None = None, sheet: str | Non
     if is_json:
         return read_json(source)
     return read_text(source.open, source.name, encoding)
-
-
-def _is_like_json(start: bytes) -> bool:
-    return start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
 
 
 def read_parquet(open_binary: Callable[[], Any]) -> Table:

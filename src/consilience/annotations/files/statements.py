@@ -66,13 +66,10 @@ def read_values(
         found = Filled(abstained.column, (*found.notes, *abstained.notes))
     (typed,) = table.typed(found.column)
     # among few judgements, -1 may be one; among grades, it means missing as elsewhere
-    last = fill_missing(typed, noun, where) if what != "same" or _has_grades(typed) else Filled(typed)
+    has_grades = pd.api.types.is_integer_dtype(typed.names) and len(typed.names) > 3
+    last = fill_missing(typed, noun, where) if what != "same" or has_grades else Filled(typed)
     warnings += [*found.notes, *last.notes]
     return last.column
-
-
-def _has_grades(column: Coded) -> bool:
-    return pd.api.types.is_integer_dtype(column.names) and len(column.names) > 3
 
 
 def owner_of(columns: dict[str, Coded]) -> Coded:

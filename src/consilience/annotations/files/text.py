@@ -185,18 +185,16 @@ class _Text:
             return ["sorter", "pile", *(f"statement {i}" for i in range(1, width - 1))]
         if not all(map(_is_number, first)) or _is_running(first) or (not first[0] and _is_running(first[1:])):
             return None
-        if len(first) > FEW_NUMBERS and self._is_matrix():
-            self.notes.append("no header: columns and rows are numbered from 0")
-            return [str(i) for i in range(len(first))]
+        if len(first) > FEW_NUMBERS:
+            held = {cell.strip() for _, cells in self.records(self.delimiter) for cell in cells}
+            # few differ, as names of groups do but identifiers do not
+            if len(held) <= MOST_GROUPS and all(WHOLE_OR_MISSING.fullmatch(cell) for cell in held):
+                self.notes.append("no header: columns and rows are numbered from 0")
+                return [str(i) for i in range(len(first))]
         raise AnnotationError(
             f"The first line contains numbers, {', '.join(first[:4])}{', …' if len(first) > 4 else ''}, instead of "
             "names of columns; insert a header before it, such as item,annotator,label."
         )
-
-    def _is_matrix(self) -> bool:
-        """Whether every cell is an integer or missing, and few differ, as names of groups do but identifiers do not."""
-        held = {cell.strip() for _, cells in self.records(self.delimiter) for cell in cells}
-        return len(held) <= MOST_GROUPS and all(WHOLE_OR_MISSING.fullmatch(cell) for cell in held)
 
     def _holds_piles(self, first: list[str]) -> bool:
         """Whether every line is a sorter, the name of a pile, and numbers of items."""

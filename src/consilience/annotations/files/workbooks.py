@@ -59,7 +59,7 @@ class Workbook:
         """
         if self.is_chosen:
             return None
-        headers = {name: [_name(cell) for cell in _header(rows)[1]] for name, rows in self.sheets.items()}
+        headers = {name: [_name(cell) for cell in rows[_n_titles(rows)][1]] for name, rows in self.sheets.items()}
         by_header: dict[tuple[str, ...], list[str]] = {}
         for name, header in headers.items():
             by_header.setdefault(tuple(header), []).append(name)
@@ -153,11 +153,6 @@ def _name(cell: Any) -> str:
     return "" if cell is None else str(cell).strip()
 
 
-def _header(rows: Rows) -> tuple[int, tuple[Any, ...]]:
-    """Return the header row with its number: the first row, or the first below titles."""
-    return rows[_n_titles(rows)]
-
-
 def _n_titles(rows: Rows) -> int:
     """Count the rows above the header, which fill far fewer cells than the table does.
 
@@ -186,7 +181,8 @@ def _n_titles(rows: Rows) -> int:
 def _table_of_cells(rows: Rows, place: str, notes: list[str]) -> Table:
     n_titles = _n_titles(rows)
     if n_titles:
-        notes = [*notes, _of_titles(rows[:n_titles])]
+        first = next(_name(cell) for cell in rows[0][1] if _is_filled(cell))
+        notes = [*notes, of_titles(n_titles, "row", first)]
         rows = rows[n_titles:]
     header = [_name(name) for name in rows[0][1]]
     width = max(i + 1 for _, cells in rows for i, cell in enumerate(cells) if _is_filled(cell))
@@ -221,8 +217,3 @@ def _of_large_numbers(rows: Rows) -> tuple[str, ...]:
                     "rounded; format such a column as text",
                 )
     return ()
-
-
-def _of_titles(titles: Rows) -> str:
-    first = next(_name(cell) for cell in titles[0][1] if _is_filled(cell))
-    return of_titles(len(titles), "row", first)
