@@ -187,10 +187,6 @@ def _answer_refused(request: Request, refused: RefusedError, error: Exception | 
     return refusal(request, refused)
 
 
-def _refuse(request: Request, error: Any) -> Response:
-    return _answer_refused(request, error)
-
-
 def _bad_input(request: Request, error: Any) -> Response:
     statuses = {NotFoundError: 404, NotOpenError: 409}
     status = next((code for kind, code in statuses.items() if isinstance(error, kind)), 422)
@@ -213,7 +209,7 @@ def _of_http(request: Request, error: Any) -> Response:
 
 
 HANDLERS: dict[Any, Any] = {
-    RefusedError: _refuse,
+    RefusedError: _answer_refused,
     InputError: _bad_input,
     RequestValidationError: _refuse_malformed,
     HTTPException: _of_http,

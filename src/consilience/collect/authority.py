@@ -200,7 +200,8 @@ def _note(request: Request, rule: Rule) -> None:
     """Write into the log what a request did: whom or what it names, and what differs now in its study."""
     store, state = served_by(request).store, request.state
     study: Study | None = getattr(state, "study", None)
-    more = [getattr(state, "detail", ""), *(f"{name} {value}" for name, value in _list_named(request))]
+    named = [f"{name} {value}" for name, value in request.path_params.items() if name in ("participant", "token")]
+    more = [getattr(state, "detail", ""), *named]
     if study is not None and not hasattr(state, "made"):
         more.append(_changes_of(request, study))
     store.note_action(
@@ -210,10 +211,6 @@ def _note(request: Request, rule: Rule) -> None:
         study_id=study.id if study else None,
         title=study.title if study else "",
     )
-
-
-def _list_named(request: Request) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in request.path_params.items() if name in ("participant", "token")]
 
 
 def _changes_of(request: Request, before: Study) -> str:

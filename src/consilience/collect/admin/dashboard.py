@@ -102,12 +102,9 @@ def _find_outdated(store: Store, study: Study) -> str:
 def _progress(store: Store, study: Study) -> dict[str, Any]:
     progress = progress_of(store, study)
     quotas = quotas_of(store, study) if progress["n_groupings"] > progress["counts"]["imported"] else None
-    return {"study": study, "progress": progress, "quotas": quotas} | _say_outdated(store, study)
-
-
-def _say_outdated(store: Store, study: Study) -> dict[str, Any]:
-    """Return what is out of date, and whether the worker is asked to draw it."""
-    return {"outdated": _find_outdated(store, study), "is_drawing": "overview" in store.at_work(study.id)}
+    # what is out of date, and whether the worker is asked to draw it
+    state = {"outdated": _find_outdated(store, study), "is_drawing": "overview" in store.at_work(study.id)}
+    return {"study": study, "progress": progress, "quotas": quotas} | state
 
 
 def _findings(store: Store, study: Study) -> dict[str, Any]:

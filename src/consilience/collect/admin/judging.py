@@ -156,8 +156,9 @@ def judging_context(request: Request, study: Study) -> dict[str, Any]:
     results = results_of(store, study)
     people = {one.id: one for one in store.participants(study.id)}
     source = results.judging.source
-    wanted, progress = study.settings.answers_wanted, results.progress
-    total = None if wanted is None else wanted * progress["questions"]
+    wanted, each = study.settings.answers_wanted, study.settings.per_participant
+    n_questions = results.progress["questions"]
+    total = None if wanted is None else wanted * n_questions
     return {
         "results": results,
         "quotas": store.quota_counts(study.id),
@@ -166,13 +167,9 @@ def judging_context(request: Request, study: Study) -> dict[str, Any]:
         "judges": [(one, people[one.id]) for one in sorted(results.judges, key=lambda one: not one.guesses)],
         "left_out": [one for one in people.values() if one.excluded and not one.preview],
         "total": total,
-        "judges_needed": None if total is None else -(-total // _each(study, progress["questions"])),
+        "judges_needed": None if total is None else -(-total // min(each, n_questions)),
         "items": store.items(study.id),
     }
-
-
-def _each(study: Study, n_questions: int) -> int:
-    return min(study.settings.per_participant, n_questions)
 
 
 def answers_of(store: Store, study: Study) -> int:

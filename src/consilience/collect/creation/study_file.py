@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -73,7 +73,10 @@ def unpack_study(store: Store, data: bytes) -> Study:
     content, has_pictures = _read_content(data)
     pictures = _read_pictures(data) if has_pictures else {}
     try:
-        items = [_item_of(number, values, pictures) for number, values in enumerate(content["items"])]
+        items = [
+            Item(number, **{**values, "picture": _new_hash(values.get("picture"), pictures)})
+            for number, values in enumerate(content["items"])
+        ]
         settings = StudySettings.of_json(content["settings"])
         settings = replace(settings, training=_with_pictures(settings.training, pictures))
         return store.create_study(
@@ -93,13 +96,10 @@ def _require_sorts(study: Study) -> None:
 
 def _pictures_of(store: Store, study: Study) -> list[Picture]:
     """Return the pictures of the cards, and of those of practice, admission and gold."""
-    cards: Iterable[Any] = [*store.items(study.id), *_training_cards(study.settings.training)]
+    sorts = [sort for role in ROLES for sort in study.settings.training.sorts(role)]
+    cards: list[Any] = [*store.items(study.id), *(card for sort in sorts for card in sort.cards)]
     hashes = dict.fromkeys(card.picture for card in cards if card.picture)
     return [store.picture(study.id, one) for one in hashes]
-
-
-def _training_cards(training: Training) -> list[Any]:
-    return [card for role in ROLES for sort in training.sorts(role) for card in sort.cards]
 
 
 def _card_of(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,10 +137,6 @@ def _read_pictures(data: bytes) -> dict[str, Picture]:
         checked = check_picture(each, f"The picture {name!r}")
         found[name.rpartition(".")[0]] = new_picture(checked.data, checked.mime, checked.width, checked.height)
     return found
-
-
-def _item_of(number: int, values: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Item:
-    return Item(number, **{**values, "picture": _new_hash(values.get("picture"), pictures)})
 
 
 def _with_pictures(training: Training, pictures: Mapping[str, Picture]) -> Training:

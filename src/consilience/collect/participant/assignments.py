@@ -59,7 +59,8 @@ def question_of(visit: Visit, assignment: Assignment) -> dict[str, Any]:
     """Return what the page of a question is given, or the page on which the set is handed in."""
     study, page = visit.study, pages.page_context(visit.study, **visit.page)
     number, total = place_of(visit, assignment)
-    answers, cards = _answers_on(visit, assignment), visit.store.cards(assignment)
+    groups, cards = visit.store.board_state(assignment.id).groups, visit.store.cards(assignment)
+    answers = {number: group.id for group in groups for number in group.items}
     place = _place_asked(visit, assignment, answers)
     shown = [card_of(visit, cards[card]) for card in _order_cards(assignment, place)]
     said = answers.get(assignment.items[place - 1]) if shown else None
@@ -89,12 +90,6 @@ def _place_asked(visit: Visit, assignment: Assignment, answers: Container[int]) 
     first = next((at for at, one in enumerate(assignment.items, 1) if one not in answers), len(assignment.items) + 1)
     back = int(wanted) if wanted.isascii() and wanted.isdecimal() and len(wanted) < 6 else first
     return back if 1 <= back < first else first
-
-
-def _answers_on(visit: Visit, assignment: Assignment) -> dict[int, str]:
-    """Return the group of each question that is answered."""
-    state = visit.store.board_state(assignment.id)
-    return {number: group.id for group in state.groups for number in group.items}
 
 
 def _order_cards(assignment: Assignment, place: int) -> tuple[int, ...]:

@@ -48,10 +48,5 @@ class Thanks:
 
     def page(self, visit: Visit) -> Response:
         """Return thanks."""
-        return visit.render(
-            "thanks",
-            {
-                **pages.thanks_context(visit.study, **visit.page),
-                "completion": visit.completion("complete"),
-            },
-        )
+        thanks = pages.thanks_context(visit.study, **visit.page)
+        return visit.render("thanks", thanks | {"completion": visit.completion("complete")})

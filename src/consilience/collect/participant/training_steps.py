@@ -26,7 +26,8 @@ class Practice:
         current = _current(visit, PRACTICE)
         if current is not None:
             return show_assignment(visit, current)
-        unseen = next((one for one in _trials(visit, PRACTICE) if one.score is not None and not one.seen), None)
+        trials = [one for one in visit.store.trials_of(visit.participant.id) if one.role == PRACTICE]
+        unseen = next((one for one in trials if one.score is not None and not one.seen), None)
         if unseen is not None:
             return visit.render("feedback", _feedback(visit, unseen))
         if _standing(visit).state == PRACTICE and _may_begin(visit):
@@ -67,10 +68,6 @@ def _has(visit: Visit, role: str) -> bool:
 
 def _current(visit: Visit, role: str) -> Assignment | None:
     return next((one for one in visit.assignments if one.state != "submitted" and one.source == role), None)
-
-
-def _trials(visit: Visit, role: str) -> list[Trial]:
-    return [one for one in visit.store.trials_of(visit.participant.id) if one.role == role]
 
 
 def _standing(visit: Visit) -> Standing:

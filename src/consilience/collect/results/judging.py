@@ -98,15 +98,12 @@ def drawing_of(results: JudgingResults) -> Markup | None:
     found = results.found
     if found.clusters.empty:
         return None
-    short = {name: _short(name) for name in found.clusters.index}
+    long = LONGEST_IN_DRAWING
+    short = {name: name if len(name) <= long else f"{name[: long - 1]}…" for name in found.clusters.index}
     with ONE_AT_A_TIME, plain_text():  # the settings of matplotlib are those of the process
         figure = Figure(figsize=(5.2, 1.2 + 0.3 * (len(short) + 1)), layout="constrained")
         plot_odd_one_out(found, names=short, ax=figure)
         return inline_svg(figure, "judged", "Share of right answers over all and by cluster, as in the table")
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_IN_DRAWING else f"{name[: LONGEST_IN_DRAWING - 1]}…"
 
 
 def _judges(table: pd.DataFrame, found: OddOneOut) -> list[Judge]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from consilience.collect.settings.checks import LONGEST_NAME
@@ -19,9 +18,10 @@ def checked_clusters(clusters: Any, n_items: int) -> tuple[Cluster, ...]:
     found = tuple(Cluster(_checked_name(one.name), tuple(one.items)) for one in clusters)
     if not 2 <= len(found) <= MOST_CLUSTERS:
         raise InputError(f"From 2 to {MOST_CLUSTERS} clusters can be judged. Got {len(found)}.")
-    twice = _first_twice([one.name for one in found])
-    if twice is not None:
-        raise InputError(f"Two clusters have the name {twice!r}.")
+    names = [one.name for one in found]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InputError(f"Two clusters have the name {name!r}.")
     if sorted(item for one in found for item in one.items) != list(range(n_items)):
         raise InputError("Every item of a judging study must be in one cluster.")
     return found
@@ -40,7 +40,3 @@ def _checked_name(name: Any) -> str:
     if not found:
         raise InputError("The name of a cluster must not be empty.")
     return found
-
-
-def _first_twice(names: Sequence[str]) -> str | None:
-    return next((name for place, name in enumerate(names) if name in names[:place]), None)

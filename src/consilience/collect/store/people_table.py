@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -16,7 +16,6 @@ from consilience.collect.settings.cleaning import whole
 from consilience.collect.settings.model import JUDGING, Participant, Study
 from consilience.collect.settings.panel import MOMENTS
 from consilience.collect.store import tables
-from consilience.collect.store.consistency import Consistency
 from consilience.collect.store.database import Database
 from consilience.collect.store.people import participants_in
 from consilience.collect.store.standing import READY, REFUSED
@@ -72,7 +71,8 @@ class PeopleTable(Database):
             done, endings = done_in(db, study), _endings(db, study_id)
             scores = {} if study.kind == JUDGING else _scores(db, study, people)
         stored = parameters_stored(study, people) if identifiers else []
-        asked = _list_questions(study, answers.values())
+        asked_now = [one.name for moment in MOMENTS for one in study.settings.panel.questions(moment)]
+        asked = list(dict.fromkeys([*asked_now, *(name for found in answers.values() for name in found)]))
         n_sorts = max((number for found in seconds.values() for number in found), default=0)
         rows = [
             (
@@ -125,13 +125,9 @@ def _scores(db: Connection, study: Study, people: Iterable[Participant]) -> dict
     if study.settings.training.admission or any(one.attempts for one in found):
         columns["admission"] = {one.participant: one.admission for one in found}
         columns["tries"] = {one.participant: one.attempts for one in found}
-        columns["admitted"] = {one.participant: _is_admitted(one) for one in found}
+        passed = {READY: True, REFUSED: False}  # missing if that is open, or if they never had to
+        columns["admitted"] = {one.participant: passed.get(one.standing) if one.attempts else None for one in found}
     return columns
-
-
-def _is_admitted(found: Consistency) -> bool | None:
-    """Whether somebody passed the admission; None if that is open, or if they never had to."""
-    return {READY: True, REFUSED: False}.get(found.standing) if found.attempts else None
 
 
 def _endings(db: Connection, study_id: str) -> dict[str, tuple[str, str | None]]:
@@ -200,12 +196,6 @@ def _seconds(db: Connection, study_id: str) -> dict[str, dict[int, float | None]
 def parameters_stored(study: Study, people: Iterable[Participant]) -> list[str]:
     """Return the parameters that are stored now, and those that were earlier."""
     return list(dict.fromkeys([*study.settings.parameters, *(name for one in people for name in one.parameters)]))
-
-
-def _list_questions(study: Study, answers: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the names of the questions that are asked now, and of those that were answered earlier."""
-    now = [one.name for moment in MOMENTS for one in study.settings.panel.questions(moment)]
-    return list(dict.fromkeys([*now, *(name for found in answers for name in found)]))
 
 
 def _plain(answer: Any) -> Any:

@@ -13,7 +13,7 @@ from consilience.collect.settings.model import Participant, Study
 from consilience.collect.settings.study_kinds import PAIRS, list_cards
 from consilience.collect.settings.training import APART
 from consilience.collect.store import tables
-from consilience.collect.store.jobs import Prepared, prepared_in
+from consilience.collect.store.jobs import prepared_in
 from consilience.collect.store.questions_left import CardsLeft, Left, PairsLeft
 
 EARLIER = (  # prepared once
@@ -81,7 +81,8 @@ def _new(db: Connection, study: Study, participant: Participant, left: Left, rng
         return _random(study, left, rng, "all" if not study.composes_subsets else "random")
     if not study.composes_subsets:
         return _random(study, left, rng, "all")
-    fitting = [one for one in prepared_in(db, study.id, lock=True) if _fits(one, participant, left)]
+    prepared = prepared_in(db, study.id, lock=True)
+    fitting = [one for one in prepared if one.participant in (None, participant.id) and left.holds(one.items)]
     if fitting:
         first = min(fitting, key=lambda one: (one.participant is None, one.id))
         return Chosen(first.items, first.source, first.id)
@@ -156,10 +157,6 @@ def _list_left(study: Study, participant: Participant, presented: Presented) -> 
         return PairsLeft(np.flatnonzero(allowed), frozenset(seen.tolist()))
     allowed[seen] = False
     return CardsLeft(np.flatnonzero(allowed))
-
-
-def _fits(prepared: Prepared, participant: Participant, left: Left) -> bool:
-    return prepared.participant in (None, participant.id) and left.holds(prepared.items)
 
 
 def _random(study: Study, left: Left, rng: np.random.Generator, source: str) -> Chosen | None:

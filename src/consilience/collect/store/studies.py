@@ -201,7 +201,8 @@ class Studies(Database):
                 db.execute(delete(tables.items).where(tables.items.c.study == study_id))
                 insert_items(db, study_id, found)
             if new.settings != old.settings or found is not None:
-                _forget_prepared(db, study_id)
+                prepared = tables.subsets.c
+                db.execute(delete(tables.subsets).where(prepared.study == study_id, prepared.assignment.is_(None)))
                 request(db, study_id, "subsets", now())
         return new
 
@@ -413,8 +414,3 @@ def _row_of_picture(study_id: str, picture: Picture) -> dict[str, Any]:
 
 def _pictures_held(db: Connection, study_id: str) -> set[str]:
     return set(db.scalars(select(tables.pictures.c.hash).where(tables.pictures.c.study == study_id)))
-
-
-def _forget_prepared(db: Connection, study_id: str) -> None:
-    columns = tables.subsets.c
-    db.execute(delete(tables.subsets).where(columns.study == study_id, columns.assignment.is_(None)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from consilience.collect.settings.sentences import SINGULARS, TEXTS
@@ -23,7 +23,7 @@ def find_problems(code: str) -> list[str]:
 
 def _problems_of(key: str, message: Any, n_plurals: int) -> Iterator[str]:
     english = in_english(key)
-    if message is None or (message.id if isinstance(message.id, str) else tuple(message.id)) != _id_of(english):
+    if message is None or ([message.id] if isinstance(message.id, str) else list(message.id)) != list(english):
         yield "is not there, or translates another English text."
         return
     forms = [message.string] if isinstance(message.string, str) else list(message.string or ())
@@ -49,7 +49,3 @@ def _problems_in(text: str, english: str, may_lack: set[str]) -> Iterator[str]:
         return
     if not wanted - may_lack <= words <= wanted:
         yield f"needs the words in braces of {english!r}. Got {text!r}."
-
-
-def _id_of(english: Sequence[str]) -> str | tuple[str, ...]:
-    return english[0] if len(english) == 1 else tuple(english)

@@ -77,8 +77,9 @@ class WorkerProcess:
         self._process = subprocess.Popen([sys.executable, "-c", COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if self._process.stdout:
             self._listener = Listener(self._process.stdout)
-        with contextlib.suppress(OSError):  # it ended at once
-            os.write(_input(self._process), f"{self._address}\n".encode())
+        if self._process.stdin:
+            with contextlib.suppress(OSError):  # it ended at once
+                os.write(self._process.stdin.fileno(), f"{self._address}\n".encode())
 
     def _keep(self) -> None:
         while not self._ending.wait(POLL):
@@ -87,10 +88,6 @@ class WorkerProcess:
                 _end(self._process)
                 if not self._ending.wait(PAUSE):
                     self._launch()
-
-
-def _input(process: subprocess.Popen[bytes]) -> int:
-    return process.stdin.fileno() if process.stdin else -1
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

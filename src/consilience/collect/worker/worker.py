@@ -203,7 +203,8 @@ class Worker:
         old = [one for one in prepared if one.participant is None] if mine.is_stale else []
         kept = [one for one in prepared if one not in old]
         going_on = self._going_on(study)
-        mine.wait_for([*kept, *self._in_progress(study)], going_on)
+        in_progress = [one for one, state in self.store.given_subsets(study.id) if state == "open"]
+        mine.wait_for([*kept, *in_progress], going_on)
         allowed = np.full(study.n_items, True)
         if study.settings.max_per_item is not None:
             allowed = self.store.times_presented(study.id) < study.settings.max_per_item
@@ -211,9 +212,6 @@ class Worker:
         composed = mine.compose(max(n_general, 0), self._seen(going_on, kept), allowed)
         new = [(one.items, one.source, one.participant) for one in composed]
         mine.prepared(composed, self.store.put_subsets(study.id, new, instead_of=[one.id for one in old]))
-
-    def _in_progress(self, study: Study) -> list[Prepared]:
-        return [one for one, state in self.store.given_subsets(study.id) if state == "open"]
 
     def _going_on(self, study: Study) -> list[Assignment]:
         """Return what people are sorting who will get another subset after it, previews apart."""
