@@ -128,7 +128,7 @@ class PairConsensus(CrowdEstimator):
 
     def _require_pairs(self, given: Pairs | Groupings) -> None:
         model, n_items = type(self).__name__, len(given)
-        n_pairs = given.n_rows if isinstance(given, Pairs) else _n_implied(given)
+        n_pairs = given.n_rows if isinstance(given, Pairs) else _n_pairs(given)
         if not n_pairs:
             raise InputError(
                 f"{model} needs judgements of pairs, and the annotations hold none (n_samples = {n_items})."
@@ -143,11 +143,6 @@ class PairConsensus(CrowdEstimator):
                 f"{model} {self._handles}, at most {self._most_pairs}, and the annotations hold {n_pairs}. Restrict "
                 "the items or the annotators, or use SubsetFusion, which does not list the pairs of groupings."
             )
-
-
-def _n_implied(groupings: Groupings) -> int:
-    sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(np.int64)
-    return int((sizes * (sizes - 1) // 2).sum())
 
 
 class PairwiseClustering(CrowdEstimator):
