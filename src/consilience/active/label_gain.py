@@ -33,7 +33,6 @@ orders items worse: it values to be sure of an item whose class is found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import factorial, prod
@@ -79,13 +78,10 @@ def expected_gain(
     """G of a label of each item by an annotator with this confusion matrix; whether items wait for one already."""
     waiting = np.zeros(len(posterior), dtype=bool) if waiting is None else waiting
     gain = np.empty(len(posterior))
-    for rows in _chunks(len(posterior)):
+    for start in range(0, len(posterior), CHUNK):
+        rows = slice(start, start + CHUNK)
         gain[rows] = _gain(posterior[rows], confusion, crowd, waiting[rows])
     return gain
-
-
-def _chunks(n_items: int) -> Iterator[slice]:
-    return (slice(start, start + CHUNK) for start in range(0, n_items, CHUNK))
 
 
 def _gain(posterior: Posterior, confusion: Confusion, crowd: Confusion, waiting: Bool[np.ndarray, " items"]) -> Gain:

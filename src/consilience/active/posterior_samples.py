@@ -61,7 +61,8 @@ def update_samples(
     -------
     int array, shape (N_SAMPLES, n_items)
     """
-    crowd = _as_one_annotator(Memberships.of(groupings))
+    crowd = Memberships.of(groupings)
+    crowd = replace(crowd, annotator_of_grouping=np.zeros_like(crowd.annotator_of_grouping), n_annotators=1)
     layout, sweeps = mixture.GroupingLayout.of(crowd), min(SWEEPS * max(n_new, 1), MOST_SWEEPS)
     if samples is None or samples.max() >= n_clusters:
         samples, sweeps = first(crowd, n_clusters, rng), FIRST_SWEEPS
@@ -95,8 +96,3 @@ def n_clusters_of(fusion: SubsetFusion, n_items: int, n_found: int) -> int:
         return min(int(fusion.n_clusters), n_items)
     most = min(max(fusion.max_clusters, n_found), n_items)  # a fusion may go beyond its bound
     return int(min(max(SPARE_CLUSTERS * n_found, FEWEST_SAMPLE_CLUSTERS), most))
-
-
-def _as_one_annotator(memberships: Memberships) -> Memberships:
-    nobody = np.zeros_like(memberships.annotator_of_grouping)
-    return replace(memberships, annotator_of_grouping=nobody, n_annotators=1)

@@ -24,7 +24,8 @@ REMEMBERED = ".remembered"
 def to_arrays(tree: PyTree) -> Arrays:
     """Leaves of a tree by their paths."""
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
-    return {jax.tree_util.keystr(path): _plain(leaf) for path, leaf in leaves}
+    plain = ((path, jax.random.key_data(leaf) if _is_key(leaf) else leaf) for path, leaf in leaves)
+    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in plain}
 
 
 def from_arrays(template: PyTree, arrays: Arrays) -> PyTree:
@@ -81,10 +82,6 @@ def fingerprint(parameters: dict[str, Any], arrays: PyTree) -> str:
         digest.update(f"{name} {array.shape} {array.dtype}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _plain(leaf: Any) -> np.ndarray:
-    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
 
 
 def _set_type(leaf: Any, array: np.ndarray) -> Any:

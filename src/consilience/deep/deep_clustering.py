@@ -190,7 +190,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         data, arranged = self._study(X, y, missing)
         model = self._checked_model(data)
         n_epochs, n_warm = self._lengths(model, data)
-        keys = jax.random.split(jax.random.key(seed), self._n_restarts(data))
+        n_restarts = automatic.n_restarts(*data.observed.shape) if self.n_init == "auto" else int(self.n_init)
+        keys = jax.random.split(jax.random.key(seed), n_restarts)
         file = None if self.checkpoint is None else Path(self.checkpoint)
         mark = "" if file is None else checkpoints.fingerprint(self._identity(seed), data)
         with self._progress(), counting("epochs", n_warm + n_epochs) as epochs:
@@ -202,7 +203,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             while course.n_epochs < n_epochs and not self._has_settled(model, data, course):
                 course = restarts.advance(model, data, course, n_epochs)
                 if file is not None:
-                    checkpoints.write(file, _pack(course) | {"fingerprint": np.array(mark)})
+                    kept = {"losses": course.losses, "left": course.left, "fingerprint": np.array(mark)}
+                    checkpoints.write(file, checkpoints.to_arrays(course.fits) | kept)
                 epochs.say(f"loss {course.losses[-1].round(3).tolist()}, clusters {course.left[-1].tolist()}")
                 epochs.update()
         self._finish(model, data, arranged, course)
@@ -420,9 +422,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         n_epochs, n_warm = (own if value == "auto" else int(value) for own, value in zip(auto, given, strict=True))
         return n_epochs, n_warm
 
-    def _n_restarts(self, data: Data) -> int:
-        return automatic.n_restarts(*data.observed.shape) if self.n_init == "auto" else int(self.n_init)
-
     def _has_settled(self, model: DeepModel, data: Data, course: Course) -> bool:
         """Whether training ends before its last epoch: if their number is "auto", when the loss falls no more."""
         trusting = course.losses[int(self.trust_epochs) :]
@@ -540,10 +539,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         model = self._model(self.n_features_in_)
         return jax.eval_shape(lambda: restarts.blank(model, len(self.annotators_)))
 
-    def _state_fits(self) -> bool:
-        """Whether the learned arrays have the shapes that the parameters imply."""
-        return checkpoints.fits(self._template(), self.state_)
-
     def _continued(self, model: DeepModel, data: Data, arranged: Arrangement[Any]) -> Course:
         """State of training, continued on these data."""
         if list(_training_order(arranged)) != list(self._trained_annotators):
@@ -577,7 +572,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         if self.image_shape_ and math.prod(self.image_shape_) != self.n_features_in_:
             yield "image_shape_"
             return
-        if not self._state_fits():
+        if not checkpoints.fits(self._template(), self.state_):
             yield "state_"
         if not learned.are_distinct(self._owned) or int(self._owned.max()) >= self.n_clusters:
             yield "_owned"
@@ -595,10 +590,6 @@ def _resume(file: Path, mark: str, model: DeepModel, data: Data) -> Course | Non
 def _training_order(arranged: Arrangement[Any]) -> pd.Index:
     """Annotators in the order of training."""
     return pd.Index([], name="annotator") if arranged.ordered is None else arranged.ordered.annotators
-
-
-def _pack(course: Course) -> checkpoints.Arrays:
-    return checkpoints.to_arrays(course.fits) | {"losses": course.losses, "left": course.left}
 
 
 @jax.jit

@@ -210,10 +210,6 @@ class DeepMCVC(ViewEstimator):
         observed = jax.ShapeDtypeStruct((1, self.n_features_in_), jnp.float32)
         return jax.eval_shape(lambda rows: init(settings, rows, 1, jax.random.key(0)).networks, observed)
 
-    def _state_fits(self) -> bool:
-        """Whether the learned arrays have the shapes that the parameters imply."""
-        return checkpoints.fits(self._template(), self.state_)
-
     def _read_annotators(self, state: DeepMCVCState, judged: NumberedJudgements) -> None:
         same, apart = pair_weights(state)
         sensitivity, specificity = np.asarray(state.right[..., 0] / state.right.sum(-1), float)
@@ -243,7 +239,7 @@ class DeepMCVC(ViewEstimator):
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()
-        if not self._state_fits():
+        if not checkpoints.fits(self._template(), self.state_):
             yield "state_"
         if max(int(owned.max(initial=0)) for owned in self._owned) >= self.n_clusters:
             yield "_owned"

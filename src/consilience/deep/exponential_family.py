@@ -82,7 +82,8 @@ def expected_gaussian(natural: NormalWishart) -> ExpectedGaussian:
     inverse, log_determinant = inverse_and_log_determinant(scale)
     precision = degrees[..., None, None] * inverse
     linear = jnp.einsum("...ij,...j->...i", precision, mean)
-    log_precision = _multidigamma(degrees / 2, dims) + dims * jnp.log(2.0) - log_determinant
+    multidigamma = digamma((degrees / 2)[..., None] - jnp.arange(dims) / 2).sum(-1)  # ψ_d
+    log_precision = multidigamma + dims * jnp.log(2.0) - log_determinant
     constant = (log_precision - dims / count - (linear * mean).sum(-1)) / 2
     return ExpectedGaussian(linear, precision, constant)
 
@@ -129,11 +130,6 @@ def gaussian(linear: Float[Array, "*batch dims"], precision: Float[Array, "*batc
     mean = jnp.einsum("...ij,...j->...i", covariance, linear)
     entropy = (linear.shape[-1] * (1 + jnp.log(2 * jnp.pi)) - log_determinant) / 2
     return Gaussian(mean, covariance, entropy)
-
-
-def _multidigamma(value: Array, dims: int) -> Array:
-    """ψ_d: the derivative of the log of the multivariate gamma function."""
-    return digamma(value[..., None] - jnp.arange(dims) / 2).sum(-1)
 
 
 def _log_beta(concentration: Array) -> Array:

@@ -50,10 +50,6 @@ def _gives_probabilities(model: Any) -> bool:
     return hasattr(getattr(model, "classifier_", model.classifier), "predict_proba")
 
 
-def _forecasts(model: Any) -> bool:
-    return hasattr(model.consensus, "forecast_same")
-
-
 class InductiveConsensus(CrowdEstimator):
     """Consensus of annotations that also predicts items without annotations, from their features.
 
@@ -247,7 +243,7 @@ class InductiveConsensus(CrowdEstimator):
         same: np.ndarray = self.consensus_.predict_same(self.items_.take(a), self.items_.take(b), annotator=annotator)
         return same
 
-    @available_if(_forecasts)
+    @available_if(lambda model: hasattr(model.consensus, "forecast_same"))
     def forecast_same(self, items_a: Names, items_b: Names) -> float | Float[np.ndarray, " pairs"]:
         """Probability that a new person puts two fitted items together, as the consensus model forecasts it.
 

@@ -109,7 +109,7 @@ def by_kmeans(memberships: Memberships, places: Coordinates, numbers: range, *, 
             found[k] = kmeans(places.for_clusters(k), k, rng=rng, n_init=10)
             tried.update()
     curve = curve_of({k: [evidence.score(cluster), np.nan] for k, cluster in found.items()})
-    best = _largest(curve["silhouette"])
+    best = int(curve.index.to_numpy()[curve["silhouette"].to_numpy().argmax()])
     return Solution(onehot(found[best], best), curve, evidence.score(found[best]))
 
 
@@ -293,10 +293,6 @@ def _down_to(
         yield merged
         if merged.n_clusters <= fewest:
             return
-
-
-def _largest(silhouette: pd.Series) -> int:
-    return int(silhouette.index.to_numpy()[silhouette.to_numpy().argmax()])
 
 
 def _one_cluster(layout: mixture.GroupingLayout) -> mixture.GroupingMixtureState:

@@ -329,18 +329,14 @@ class SubsetFusion(GroupingConsensus):
             is added to every pair.
         """
         _, memberships = self._some(items)
-        order = self._canonical_order(items)  # the order breaks ties between mergers
+        given = self.groupings_ if items is None else self.groupings_.restrict(items=items)
+        order = arrange(given).items  # depends on the annotations alone, and breaks ties between mergers
         evidence = EvidenceSilhouette.of(memberships.of_items(order), rng=np.random.default_rng(0), all_items=True)
         result: np.ndarray = hierarchy.linkage(squareform(evidence.dissimilarities(), checks=False), method)
         # items have other positions than in the canonical order; mergers keep their numbers
         clusters = np.concatenate([order, np.arange(len(order), 2 * len(order) - 1)])
         result[:, :2] = np.sort(clusters[result[:, :2].astype(np.intp)], axis=1)
         return result
-
-    def _canonical_order(self, items: Any) -> Int[np.ndarray, " items"]:
-        """Positions of these items in an order that depends on the annotations alone."""
-        given = self.groupings_ if items is None else self.groupings_.restrict(items=items)
-        return arrange(given).items
 
     def _fuse(self, groupings: Groupings) -> None:
         read = read_once(self, groupings)
