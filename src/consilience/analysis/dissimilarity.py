@@ -78,17 +78,15 @@ class CoOccurrence:
                 raise InputError(
                     f"{plot} takes a fitted model and annotations, or annotations alone. Got annotations twice."
                 )
-            return cls._alone(model if isinstance(model, Pairs) else as_groupings(model, None, plot))
+            given = model if isinstance(model, Pairs) else as_groupings(model, None, plot)
+            memberships = _memberships(given)
+            places = np.flatnonzero(memberships.times_seen > 0)
+            return cls(given.items, memberships, None, None, places)._checked("The plot")
         estimator = unwrap(model)
         annotations = given_or_kept(model, groupings, plot)
         memberships, clusters = _memberships(annotations), clusters or FoundClusters.of(estimator, annotations)
         places = np.flatnonzero((clusters.codes >= 0) & (memberships.times_seen > 0))
         return cls(estimator.items_, memberships, clusters, estimator, places)._checked(plot)
-
-    @classmethod
-    def _alone(cls, annotations: Groupings | Pairs) -> CoOccurrence:
-        memberships, items = _memberships(annotations), annotations.items
-        return cls(items, memberships, None, None, np.flatnonzero(memberships.times_seen > 0))._checked("The plot")
 
     def _checked(self, plot: str) -> CoOccurrence:
         if not len(self.places):

@@ -20,7 +20,6 @@ from consilience.analysis.label_quality import LabelQuality
 from consilience.analysis.tag_figures import tag_figures
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
-from consilience.metrics.reliability import Reliability
 
 if TYPE_CHECKING:
     from consilience.analysis.findings import Findings
@@ -52,7 +51,10 @@ def facts_of(found: Findings) -> dict[str, Any]:
         "n_items_without_annotations": annotations.summary().n_unannotated_items,
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **of_kind(found),
-        "reliability": {name: _of_reliability(value) for name, value in found.reliability.items()},
+        "reliability": {
+            name: {figure: _figure(value) for figure, value in asdict(one).items()}
+            for name, one in found.reliability.items()
+        },
         "certainty": None
         if certainty is None
         else dict(zip(CERTAINTY, map(_figure, attrgetter(*CERTAINTY)(certainty)))),
@@ -170,10 +172,6 @@ def _shares_of_labels(found: Findings) -> pd.Series:
     mine = found.clusters.codes[labels.item]
     names = mine == found.clusters.index.get_indexer(labels.classes)[labels.label]
     return pd.Series(names[mine >= 0]).groupby(mine[mine >= 0]).mean()
-
-
-def _of_reliability(found: Reliability) -> dict[str, Any]:
-    return {name: _figure(value) for name, value in asdict(found).items()}
 
 
 def _random_annotators(found: Findings) -> list[dict[str, Any]] | None:

@@ -394,7 +394,9 @@ def gather(
     estimator = unwrap(model)
     given = given_or_kept(model, annotations, function)
     features = None if X is None else raw_features(model, X)
-    quality = None if given_labels is None else _quality(model, given, given_labels)
+    quality = given_labels
+    if quality is not None and not isinstance(quality, LabelQuality):
+        quality = label_quality(model, given, given_labels)
     used = Words.of(words, read_as(given))
     sure = _certainty(model, given, features, certainty, function)
     missing = tuple(list_names(left_out, "left_out"))
@@ -423,8 +425,3 @@ def _certainty(model: Any, annotations: Any, features: Any, certainty: Any, func
     if certainty is not None and not certainty.items.index.equals(unwrap(model).items_):
         raise InputError(f"The certainty given to {function} is of other items than the model.")
     return certainty
-
-
-def _quality(model: Any, annotations: Any, given: Any) -> LabelQuality:
-    """Return what is known of given labels, which are judged unless they were before."""
-    return given if isinstance(given, LabelQuality) else label_quality(model, annotations, given)

@@ -343,7 +343,7 @@ def _clusters(groupings: Groupings, members: list[np.ndarray], panel: Int[np.nda
     """Clusters of the items in the panel, and in each segment if there are several."""
     items = pd.DataFrame({"panel": panel}, index=groupings.items.rename("item"))
     for number, each in enumerate(members if len(members) > 1 else []):
-        items[number] = _fuse(_of_members(groupings, each))
+        items[number] = _fuse(groupings.restrict(annotators=groupings.annotators[each]))
     return items
 
 
@@ -351,11 +351,6 @@ def _fuse(groupings: Groupings) -> Int[np.ndarray, " items"]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnnotationWarning)  # that some items are in no grouping, for one
         return np.asarray(SubsetFusion(random_state=0).fit(groupings).labels_)
-
-
-def _of_members(groupings: Groupings, members: Int[np.ndarray, " members"]) -> Groupings:
-    """Return the groupings of some annotators, of all items."""
-    return groupings.restrict(annotators=groupings.annotators[members])
 
 
 def _segments(

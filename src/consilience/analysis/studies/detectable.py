@@ -41,7 +41,7 @@ def power_table(
     DataFrame, indexed by n_items
         `found`, the share of the simulations; without rows if there is one cluster.
     """
-    sizes = SIZES[2 * _n_swaps(clusters) >= SIZES]
+    sizes = SIZES[2 * len(_swaps(clusters, np.random.default_rng(0))) >= SIZES]  # any draw makes as many
     splits = 1 + np.arange(min(N_SIMULATIONS, measured.n_permutations))
     found = np.zeros((len(splits), len(sizes)))
     for row, split in enumerate(splits.tolist()):
@@ -50,11 +50,6 @@ def power_table(
         for column, size in enumerate(sizes.tolist()):
             found[row, column] = _is_found(_swap_items(studies, swaps[: size // 2]), measured)
     return pd.DataFrame({"found": found.mean(0)}, index=pd.Index(sizes, name="n_items"))
-
-
-def _n_swaps(clusters: Int[np.ndarray, " items"]) -> int:
-    """Return how many disjoint pairs of items of different clusters `_swaps` makes."""
-    return len(_swaps(clusters, np.random.default_rng(0)))
 
 
 def _swaps(clusters: Int[np.ndarray, " items"], rng: np.random.Generator) -> Int[np.ndarray, "swaps two"]:

@@ -61,9 +61,10 @@ class TwoStudies:
                 people = quantify(lost, "annotator")
                 notes.append(f"Left out of {name}: {people} with fewer than two of the items in common.")
             if study.n_annotators < FEWEST_PEOPLE:
+                did = "one did" if study.n_annotators else "nobody did"
                 raise InputError(
                     f"Two studies can be compared if at least {FEWEST_PEOPLE} annotators of each grouped two or more "
-                    f"of the {len(common):,} items in common. In {name} {_did(study.n_annotators)}."
+                    f"of the {len(common):,} items in common. In {name} {did}."
                 )
         partner = _partners(studies, names, same_people=same_people, notes=notes)
         return cls(studies, only, partner, notes)
@@ -169,10 +170,6 @@ def _partners(
             f"{quantify(n_both, 'annotator')} took part in both studies; the others count as different people."
         )
     return partner
-
-
-def _did(number: int) -> str:
-    return "nobody did" if not number else "one did"
 
 
 def _of_labels(names: tuple[str, str]) -> str:
