@@ -123,7 +123,8 @@ def draw_clusters(
     draw_items(ax, projection.points, shown, clusters, annotated, legend=legend)
     _name_rows(ax, projection, labels=labels)
     spaced_ticks(ax)
-    label_axes(ax, *map(_plain, projection.axes), labels=labels, caption=say_sampled(len(shown), len(annotated)))
+    axes = [text.replace("$", r"\$") for text in projection.axes]  # dollar signs are no mathematics
+    label_axes(ax, *axes, labels=labels, caption=say_sampled(len(shown), len(annotated)))
     if labels and len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
         name_points(ax, projection.points[shown], estimator.items_[shown])
     return ax
@@ -240,11 +241,6 @@ def _frame(ax: Axes, projection: Projection) -> None:
     ax.set_xlim(low[0] - room[0], high[0] + room[0])
     ax.set_ylim(low[1] - room[1], high[1] + room[1])
     tidy(ax)
-
-
-def _plain(text: str) -> str:
-    """Escape dollar signs, so that matplotlib does not read mathematics."""
-    return text.replace("$", r"\$")
 
 
 def _name_rows(ax: Axes, projection: Projection, *, labels: bool) -> None:

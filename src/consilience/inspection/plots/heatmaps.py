@@ -239,7 +239,7 @@ def plot_confusion(
     estimator = estimator_with(model, "confusion_matrices_", "has no confusion matrices to draw")
     table = estimator.confusion_matrices_
     names = (list(estimator._cluster_names()), list(table.columns))
-    wanted = None if annotators is None else _require_known(estimator, annotators)
+    wanted = None if annotators is None else places_of_fitted(annotators, estimator.annotators_.index, "Annotator")
     fits_sheet = min(ROWS * _across(len(names[1])), MOST_MATRICES) - 1
     most = _most_labels(estimator, fits_sheet if max_annotators is None else max_annotators)
     host = host_of(ax, _sheet_of(len(most if wanted is None else wanted) + 1, *names))
@@ -279,10 +279,6 @@ def _most_labels(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
     chosen = quality[quality["n_labels"] > 0]
     chosen = chosen.sort_values(["n_labels", "accuracy"], ascending=[False, True], kind="stable").head(most)
     return chosen.sort_values(["accuracy", "information"], ascending=False, kind="stable").index.to_numpy()
-
-
-def _require_known(estimator: Any, annotators: Sequence[Any]) -> Int[np.ndarray, " shown"]:
-    return places_of_fitted(annotators, estimator.annotators_.index, "Annotator")
 
 
 def _sheet_of(n: int, classes: list[Any], labels: list[Any]) -> tuple[float, float]:

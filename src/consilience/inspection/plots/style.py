@@ -125,17 +125,12 @@ def axes_of(ax: Place | None, size: tuple[float, float]) -> Axes:
         return ax
     import matplotlib.pyplot as plt
 
-    if not plt.get_fignums() or _is_drawn_on(plt.gcf()):
+    if not plt.get_fignums() or (plt.gcf().axes and plt.gca().has_data()):
         plt.figure(figsize=size, layout="tight")
     current, figure = plt.gca(), plt.gcf()
     if figure.get_layout_engine() is None and figure.axes == [current]:
         figure.set_layout_engine("tight")
     return current
-
-
-def _is_drawn_on(figure: Figure) -> bool:
-    """Whether something is drawn on the current axes of a figure."""
-    return bool(figure.axes) and figure.gca().has_data()
 
 
 def tidy(ax: Axes) -> None:

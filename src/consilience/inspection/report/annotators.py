@@ -129,17 +129,9 @@ def _count(value: Any) -> str:
     return f"{int(value):,}"
 
 
-def _interval(low: Any, high: Any) -> str:
-    return "" if pd.isna(low) else f"{percent(low)} to {percent(high)}"
-
-
 def minutes(seconds: Any) -> str:
     """Format seconds as minutes; a dash if they are unknown."""
     return number(seconds / 60, 1)
-
-
-def _several(frame: pd.DataFrame) -> bool:
-    return bool((frame["n_groupings"] > 1).any())
 
 
 def _error(label: Any, instead_of: Any, times: float) -> str:
@@ -151,7 +143,7 @@ def _error(label: Any, instead_of: Any, times: float) -> str:
 
 TIME = Quality(("seconds",), "Minutes", minutes)
 GROUPINGS = Quality(("n_groupings",), "Groupings", _count)
-SOME_GROUPINGS = replace(GROUPINGS, shown=_several)
+SOME_GROUPINGS = replace(GROUPINGS, shown=lambda frame: bool((frame["n_groupings"] > 1).any()))
 LABELS = Quality(("n_labels",), "Labels", _count)
 GROUPS = Quality(("n_groups",), "Groups", _count)
 ITEMS = Quality(("n_items",), "Items sorted", _count)
@@ -250,7 +242,7 @@ OF_LABELS = Ranking(
         Quality(
             ("accuracy_low", "accuracy_high"),
             "Accuracy, 90% interval",
-            _interval,
+            lambda low, high: "" if pd.isna(low) else f"{percent(low)} to {percent(high)}",
             shown=lambda frame: bool(frame["accuracy_low"].notna().any()),
         ),
         Quality(

@@ -47,7 +47,7 @@ def bridging_section(subject: Subject) -> Section | None:
     codes = subject.clusters.codes
     order = np.argsort(-np.nan_to_num(values.to_numpy(), nan=-1.0), kind="stable")
     shown = order[:MOST_ITEMS]
-    clusters, stays = subject.clusters, _stays(subject)
+    clusters, stays = subject.clusters, subject.certainty.items["stays"].to_numpy() if subject.certainty else None
     rows = [
         row(
             name_cell(values.index[place]),
@@ -95,11 +95,6 @@ def bridging_section(subject: Subject) -> Section | None:
         f"if they belong to two clusters. {_about_stays(subject)}".strip(),
     )
     return Section("bridging", "Anchors and bridges", [], [by_cluster, by_item])
-
-
-def _stays(subject: Subject) -> np.ndarray | None:
-    """Return how often each item stays in its cluster; None if that is not known."""
-    return subject.certainty.items["stays"].to_numpy() if subject.certainty else None
 
 
 def _about_stays(subject: Subject) -> str:

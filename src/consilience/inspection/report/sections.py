@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from importlib.metadata import version
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -185,7 +185,9 @@ def _annotators(subject: Subject) -> Section:
     words = current_words()
     can, blocks = subject.can, list[ReportTable | Figure]()
     if can.rates_annotators:
-        frame = _annotators_frame(subject)
+        frame, compromise = subject.annotators, subject.compromise if can.fuses else None
+        if compromise is not None:
+            frame = frame.assign(distatis_weight=compromise.weights.reindex(frame.index))
         people = frame.iloc[::-1] if can.fuses else frame
         blocks += filter(None, [annotators.annotators_table(people, ranking_of(subject))])
     if can.names_classes:
@@ -205,12 +207,6 @@ def _annotators(subject: Subject) -> Section:
         sentences += annotators.agreement_sentences(subject.agreement, common)
         sentences += participants.about_measures(subject)
     return Section("annotators", f"The {words.annotators}", sentences, blocks)
-
-
-def _annotators_frame(subject: Subject) -> pd.DataFrame:
-    """Return the figures of annotators of a fusion with their weights in the compromise, if readers know it."""
-    frame, found = subject.annotators, subject.compromise if subject.can.fuses else None
-    return frame if found is None else frame.assign(distatis_weight=found.weights.reindex(frame.index))
 
 
 def _who_is_odd(subject: Subject) -> list[str]:
@@ -293,8 +289,10 @@ def _fit(subject: Subject) -> Section:
 def _settings(subject: Subject) -> Section:
     estimator = subject.estimator
     parameters = [row(name, repr(value)) for name, value in estimator.get_params(deep=False).items()]
-    reached = [row(name, _figure_text(value)) for name, value in attributes(estimator, REACHED).items()]
-    steps = [row(f"previous step: {name}", repr(step)) for name, step in _steps_before(subject.model)]
+    found = attributes(estimator, REACHED).items()
+    reached = [row(name, f"{value:.6g}" if isinstance(value, float) else str(value)) for name, value in found]
+    before = subject.model.steps[:-1] if isinstance(subject.model, Pipeline) else []
+    steps = [row(f"previous step: {name}", repr(step)) for name, step in before]
     packages = ["numpy", "scipy", "scikit-learn", "pandas"]
     packages += ["jax", "equinox", "optax"] if type(estimator).__module__.startswith("consilience.deep") else []
     versions = [row("consilience", consilience.__version__), row("Python", platform.python_version())]
@@ -315,13 +313,5 @@ def _settings(subject: Subject) -> Section:
     return Section("settings", "Settings and versions", sentences, [table for table in tables if table.rows])
 
 
-def _steps_before(model: Any) -> list[tuple[str, Any]]:
-    return model.steps[:-1] if isinstance(model, Pipeline) else []
-
-
 def _figure(key: str, ax: Axes, description: str, caption: str, file: Download | None = None) -> Figure:
     return Figure.of(key, cast(MatplotlibFigure, ax.figure), description, caption, file)
-
-
-def _figure_text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
