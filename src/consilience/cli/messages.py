@@ -81,11 +81,9 @@ def _of_file(error: OSError) -> click.ClickException:
     paths = [name for name in (error.filename, error.filename2) if isinstance(name, str | bytes | os.PathLike)]
     named = " or ".join(shorten_middle(os.fsdecode(path)) for path in paths) or "the output"
     code, text = OF_FILES.get(error.errno or 0, (FAILED, "{} cannot be read or written."))
-    return (BadInputError if code == BAD_INPUT else FailedError)(_capital(text.format(named)))
-
-
-def _capital(text: str) -> str:
-    return text if not text.startswith("the ") else f"T{text[1:]}"
+    sentence = text.format(named)
+    sentence = f"T{sentence[1:]}" if sentence.startswith("the ") else sentence
+    return (BadInputError if code == BAD_INPUT else FailedError)(sentence)
 
 
 def shorten_middle(text: str) -> str:
@@ -101,7 +99,8 @@ def say(text: str) -> None:
 
 def say_json(value: Any) -> None:
     """Print a result as one JSON object, in characters that standard output can encode."""
-    click.echo(as_json(value, ascii_only=not _holds_all_letters()))
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    click.echo(as_json(value, ascii_only=not encoding.lower().replace("_", "-").startswith("utf")))
 
 
 def say_result(result: Result, *, as_json: bool) -> None:
@@ -128,8 +127,3 @@ def note(text: str) -> None:
 def warn(text: str) -> None:
     """Print what to know before a result to standard error."""
     click.echo(f"Warning: {printable(text)}", err=True)
-
-
-def _holds_all_letters() -> bool:
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return encoding.lower().replace("_", "-").startswith("utf")

@@ -88,7 +88,7 @@ def ask_for_labels(request: AskRequest) -> AskResult:
         write_files({request.out: table_writer(table, request.out)})
     summary = {
         "questions": [asdict(each) for each in questions],
-        "forecast": {name: _finite(value) for name, value in asdict(forecast).items()},
+        "forecast": {name: value if math.isfinite(value) else None for name, value in asdict(forecast).items()},
         "stop": decision.stop,
         "reason": decision.reason,
     }
@@ -156,7 +156,3 @@ def _tell(found: LabelForecast) -> str:
     if found.more <= 0:
         return f"{now}, at most the {found.target:.1%} asked for."
     return f"{now}; {found.target:.1%} take about {found.more:,.0f} labels more, {found.per_item:.1f} an item."
-
-
-def _finite(value: Any) -> Any:
-    return value if math.isfinite(value) else None

@@ -80,7 +80,7 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
         random_state=request.seed,
     )
     for text in found.notes:
-        note(_with_option(text))
+        note(text.replace("If they are the same people, say so, and", f"With {spell(same_people=True)},"))
     used = chosen or Words.of(None, read_as(studies[0]))
     with replaced_folder(out) as folder:
         for file, table in tables_of(found).items():
@@ -160,10 +160,6 @@ def _read(source: Any, name: str, request: DifferenceRequest) -> tuple[Any, list
         note(text)
     texts = read_item_names(request.item_names, annotations.items)
     return annotations if texts is None else texts.rename_annotations(annotations), notes
-
-
-def _with_option(text: str) -> str:
-    return text.replace("If they are the same people, say so, and", f"With {spell(same_people=True)},")
 
 
 def tables_of(found: StudyDifference) -> dict[str, pd.DataFrame]:

@@ -263,12 +263,6 @@ def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple
     )
 
 
-def _told_by_files(evidence: ModelInputs) -> dict[str, int]:
-    """Return what only the files tell: how many labels and features they hold."""
-    n_features = 0 if evidence.features is None else evidence.features.shape[1]
-    return {"n_labels": evidence.annotations.n_rows, "n_features": n_features}
-
-
 def require_folder_for(model: str, out: Path, inputs: Iterable[Any]) -> None:
     """Raise an InputError unless the results of a model can be written to a folder without overwriting an input."""
     names, inputs = possible_files(model), list(inputs)
@@ -393,7 +387,9 @@ def write_folder(
             "model": model,
             "read_as": said.material.read_as,
             **facts,
-            **_told_by_files(evidence),
+            # what only the files tell
+            "n_labels": evidence.annotations.n_rows,
+            "n_features": 0 if evidence.features is None else evidence.features.shape[1],
             "notes": [*said.material.notes, *evidence.notes, *said.suggestions],
             "files": {Path(file).stem: str(out / file) for file in files},
             "why_no_certainty": said.why_no_certainty,

@@ -18,7 +18,6 @@ from consilience.annotations import Labels
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
 from consilience.annotations.keywords import spell
-from consilience.annotations.names import Coded
 from consilience.errors import InputError
 from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.report.quality_sections import quality_file
@@ -135,15 +134,11 @@ def _column_of(place: Place, items: pd.Index, options: FeatureOptions, usual: tu
     )
     column = _find_wanted(table, item, place, usual)
     names, values = names_in(table, item, place.path), table.column(column)
-    known = np.flatnonzero(~_missing(values))
+    known = np.flatnonzero(~np.asarray(values.missing, dtype=bool))
     found = pd.DataFrame({"value": values.names.take(values.codes[known]).astype(object)}, index=names[known])
     if found.empty:
         raise InputError(f"{place.path}: The column {str(column)!r}, named by {place.asked}, is empty.")
     return named_as(found, items)["value"]
-
-
-def _missing(values: Coded) -> np.ndarray:
-    return np.asarray(values.missing, dtype=bool)
 
 
 def _find_wanted(table: Table, item: Any, place: Place, usual: tuple[str, ...]) -> Any:

@@ -96,7 +96,8 @@ def read_item_names(path: TableSource | None, items: pd.Index) -> ItemNames | No
             f"{path}: None of its {len(ids):,} ids (such as {plain(ids[0])!r}) is an item of the annotations (such as "
             f"{plain(items[0])!r})."
         )
-    picture = _picture_column(table, column)
+    others = [name for name in table.columns if name != column]
+    picture = next((name for name in others if str(name).strip().casefold() in PICTURE_COLUMNS), None)
     cells = table.frame[_text_column(table, [column, picture], path)].iloc[place].to_numpy(object)
     texts = ["" if at == MISSING or pd.isna(cell) else " ".join(str(cell).split()) for at, cell in zip(place, cells)]
     _note_what_matched(path, ids, items, [not text for text in texts])
@@ -104,11 +105,6 @@ def read_item_names(path: TableSource | None, items: pd.Index) -> ItemNames | No
     return ItemNames(
         items, name_index(_tell_apart([text or item for text, item in zip(texts, items)], items)), pictures
     )
-
-
-def _picture_column(table: Table, ids: Any) -> Any:
-    called = [name for name in table.columns if name != ids and str(name).strip().casefold() in PICTURE_COLUMNS]
-    return called[0] if called else None
 
 
 def _text_column(table: Table, besides: Sequence[Any], path: TableSource) -> Any:
