@@ -43,14 +43,7 @@ from sklearn.base import BaseEstimator
 from consilience.active.pair_counts import PairCounts
 from consilience.active.pair_sampling import PairWeights, draw_subset
 from consilience.annotations.types import Integer, Real
-from consilience.estimators.parameters import (
-    NOT_NEGATIVE,
-    POSITIVE,
-    Requirements,
-    interval,
-    require_parameters,
-    whole,
-)
+from consilience.estimators.parameters import NOT_NEGATIVE, POSITIVE, Requirements, interval, require_parameters, whole
 
 
 @dataclass(frozen=True)

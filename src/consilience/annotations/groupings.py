@@ -21,16 +21,7 @@ from consilience.annotations.memberships import (
     vocabulary_of,
     vocabulary_of_lists,
 )
-from consilience.annotations.names import (
-    MISSING,
-    Coded,
-    Where,
-    are_row_numbers,
-    code,
-    frame_row,
-    inverse,
-    name_index,
-)
+from consilience.annotations.names import MISSING, Coded, Where, are_row_numbers, code, frame_row, inverse, name_index
 from consilience.annotations.pairs import Pairs, pairs_within
 from consilience.annotations.tables import WideCells, place_items, wide_cells, wide_rows
 from consilience.errors import AnnotationError

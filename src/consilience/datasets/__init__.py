@@ -13,14 +13,7 @@ from consilience.datasets.crowds import (
     load_mnist_crowd,
     load_orchestra,
 )
-from consilience.datasets.features import (
-    load_cmu_faces,
-    load_digits,
-    load_faces,
-    load_iris,
-    load_uci,
-    load_wine,
-)
+from consilience.datasets.features import load_cmu_faces, load_digits, load_faces, load_iris, load_uci, load_wine
 from consilience.datasets.freesorts import load_free_sort
 from consilience.datasets.tutorial import write_tutorial_tables
 

@@ -13,16 +13,7 @@ import pandas as pd
 from jaxtyping import Float, PyTree
 
 from consilience.annotations import Groupings, Pairs
-from consilience.annotations.types import (
-    Count,
-    Flag,
-    Integer,
-    Integers,
-    Literal,
-    RandomSource,
-    Real,
-    Reals,
-)
+from consilience.annotations.types import Count, Flag, Integer, Integers, Literal, RandomSource, Real, Reals
 from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import (
     DeepMCVCSettings,

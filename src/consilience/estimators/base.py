@@ -28,13 +28,7 @@ from consilience.errors import FeatureScaleWarning, InputError
 from consilience.estimators import learned
 from consilience.estimators.first_screen import show_first_screen
 from consilience.estimators.learned import Attributes
-from consilience.estimators.parameters import (
-    JOBS,
-    RANDOM_STATE,
-    VERBOSE,
-    Requirements,
-    require_parameters,
-)
+from consilience.estimators.parameters import JOBS, RANDOM_STATE, VERBOSE, Requirements, require_parameters
 from consilience.estimators.user_order import Axes, restore
 from consilience.inference.progress import showing
 from consilience.metrics.profiles import association, cluster_profile

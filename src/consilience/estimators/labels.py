@@ -20,12 +20,7 @@ from consilience.annotations.names import MISSING, outside, plain
 from consilience.annotations.types import AnnotationsLike, Gold, Missing, Name, Self
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
-from consilience.estimators.annotator_tables import (
-    TableWhenAsked,
-    annotator_quality,
-    confusion_of,
-    tabulate_matrices,
-)
+from consilience.estimators.annotator_tables import TableWhenAsked, annotator_quality, confusion_of, tabulate_matrices
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
 from consilience.estimators.gold import classes_of_gold, gold_codes

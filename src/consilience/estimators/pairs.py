@@ -34,14 +34,7 @@ from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
 from consilience.estimators.groupings import reason_for_none
 from consilience.estimators.learned import Attributes
-from consilience.estimators.parameters import (
-    NONE,
-    NOT_NEGATIVE,
-    RESTARTS,
-    Requirements,
-    is_auto,
-    whole,
-)
+from consilience.estimators.parameters import NONE, NOT_NEGATIVE, RESTARTS, Requirements, is_auto, whole
 from consilience.estimators.scoring import rates_of_table, score_of_clusters
 from consilience.inference.clusters import by_falling_size
 from consilience.inference.pair_reliability import annotator_table, same_by_clusters

@@ -57,13 +57,7 @@ from scipy.special import logsumexp, softmax
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import AnnotatorModel
 from consilience.consensus.labels.calibration import ASSUMED, confusion_of_good_annotators, with_best, with_ties
-from consilience.consensus.labels.dawid_skene import (
-    DawidSkeneEvidence,
-    DawidSkeneState,
-    init,
-    lower_bound,
-    step,
-)
+from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, init, lower_bound, step
 from consilience.consensus.labels.samples import sampled_items
 from consilience.inference import Trace, iterate
 from consilience.inference.clusters import most_probable

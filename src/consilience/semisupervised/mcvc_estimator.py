@@ -13,15 +13,7 @@ from scipy.special import softmax
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.base import Annotations
-from consilience.annotations.types import (
-    Count,
-    Flag,
-    Integer,
-    Literal,
-    RandomSource,
-    Real,
-    Reals,
-)
+from consilience.annotations.types import Count, Flag, Integer, Literal, RandomSource, Real, Reals
 from consilience.errors import InputError
 from consilience.estimators import learned
 from consilience.estimators.learned import Attributes

@@ -14,15 +14,7 @@ from consilience.errors import InputError
 from consilience.estimators import learned
 from consilience.estimators.learned import Attributes
 from consilience.estimators.pairs import PairwiseClustering
-from consilience.estimators.parameters import (
-    ARRAY,
-    AUTO,
-    NOT_NEGATIVE,
-    TRUTH,
-    Requirements,
-    one_of,
-    require,
-)
+from consilience.estimators.parameters import ARRAY, AUTO, NOT_NEGATIVE, TRUTH, Requirements, one_of, require
 from consilience.estimators.traces import keep_end
 from consilience.inference.iterate import Trace, restarts
 from consilience.inference.pair_reliability import independent_share, log_odds

@@ -19,13 +19,7 @@ from consilience.annotations.names import is_default, unique_names
 from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
-from consilience.simulation._checks import (
-    accuracies,
-    classes_and_items,
-    generator,
-    require_count,
-    require_size,
-)
+from consilience.simulation._checks import accuracies, classes_and_items, generator, require_count, require_size
 
 __all__ = ["simulate_pairs"]
 

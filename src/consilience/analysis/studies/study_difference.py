@@ -13,13 +13,7 @@ from consilience.analysis.studies.agreement import agreement_table
 from consilience.analysis.studies.clusters import MatchedClusters, cluster_table, matched_clusters
 from consilience.analysis.studies.detectable import POWER, power_table
 from consilience.analysis.studies.pair_table import pair_table
-from consilience.analysis.studies.permutation import (
-    LEVEL,
-    MovedItems,
-    Permutations,
-    assignments,
-    moved_items,
-)
+from consilience.analysis.studies.permutation import LEVEL, MovedItems, Permutations, assignments, moved_items
 from consilience.analysis.studies.prepared import TwoStudies
 from consilience.annotations.types import AnnotationsLike, Flag, Integer, NumberOfClusters, RandomSource
 from consilience.errors import InputError

@@ -23,12 +23,7 @@ from consilience.annotations.files.no_sorts import of_records, of_the_people
 from consilience.annotations.files.odd_columns import mixture
 from consilience.annotations.files.orientation import Orientation, kind_of_names, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import (
-    NEVER_AN_ANSWER,
-    PERHAPS_AN_ANSWER,
-    given_as_missing,
-    is_number,
-)
+from consilience.annotations.files.values import NEVER_AN_ANSWER, PERHAPS_AN_ANSWER, given_as_missing, is_number
 from consilience.annotations.files.vocabulary import NEUTRAL, NO_PERSON, WEAK, normal, role_of_name
 from consilience.annotations.keywords import columns_of_a_long_table, no_rows, spell
 from consilience.annotations.names import Coded, code, plain

@@ -10,15 +10,7 @@ from typing import Any
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.conditions import OR, Condition, Quota, range_of
 from consilience.collect.settings.kinds import Whole, checked_fields, checked_value
-from consilience.collect.settings.panel import (
-    CODE,
-    ENDINGS,
-    PLACEHOLDER,
-    QUESTIONS,
-    Completion,
-    Panel,
-    Question,
-)
+from consilience.collect.settings.panel import CODE, ENDINGS, PLACEHOLDER, QUESTIONS, Completion, Panel, Question
 from consilience.errors import InputError
 
 MOST_QUESTIONS = 50  # at one moment

@@ -14,14 +14,7 @@ from consilience.collect.settings.model import JUDGING, QUESTIONS, Item, Picture
 from consilience.collect.settings.study_checks import require_pictures
 from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
-from consilience.collect.store.judging import (
-    USUAL_EACH,
-    Cluster,
-    Judging,
-    OddQuestion,
-    compose_questions,
-    usual_number,
-)
+from consilience.collect.store.judging import USUAL_EACH, Cluster, Judging, OddQuestion, compose_questions, usual_number
 from consilience.collect.store.judging_checks import checked_clusters, checked_n_questions
 from consilience.collect.store.secret import new_id, new_seed, new_token
 from consilience.collect.store.studies import insert_items, insert_study, study_in

@@ -19,13 +19,7 @@ from consilience.collect.settings.study_checks import checked_study, require_pic
 from consilience.collect.settings.study_kinds import board_of_kind
 from consilience.collect.settings.training_checks import with_checked_training
 from consilience.collect.store import tables
-from consilience.collect.store.begun import (
-    forget_previews,
-    has_begun_in,
-    require_not_begun,
-    require_same_sort,
-    sort_of,
-)
+from consilience.collect.store.begun import forget_previews, has_begun_in, require_not_begun, require_same_sort, sort_of
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.quotas import take_places_of_all
 from consilience.collect.store.requests import request

@@ -44,15 +44,7 @@ from consilience.errors import InputError
 from consilience.estimators import learned
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.learned import Attributes
-from consilience.estimators.parameters import (
-    RESTARTS,
-    TRUTH,
-    Requirement,
-    Requirements,
-    is_number,
-    one_of,
-    whole,
-)
+from consilience.estimators.parameters import RESTARTS, TRUTH, Requirement, Requirements, is_number, one_of, whole
 from consilience.estimators.traces import keep_end
 from consilience.estimators.user_order import Axes
 from consilience.inference import Trace

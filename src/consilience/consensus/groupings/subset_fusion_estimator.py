@@ -43,25 +43,13 @@ from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import require_no_second
 from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import MISSING, name_index, plain
-from consilience.annotations.types import (
-    Flag,
-    Integer,
-    Literal,
-    Name,
-    NameGroups,
-    NumberOfClusters,
-    RandomSource,
-)
+from consilience.annotations.types import Flag, Integer, Literal, Name, NameGroups, NumberOfClusters, RandomSource
 from consilience.consensus.groupings import fusion_result
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.consensus.groupings.number_of_clusters import (
-    MAX_CLUSTERS,
-    numbers_to_try,
-    wider_and_wider,
-)
+from consilience.consensus.groupings.number_of_clusters import MAX_CLUSTERS, numbers_to_try, wider_and_wider
 from consilience.errors import InputError
 from consilience.estimators import learned
 from consilience.estimators.copies import COPIES
@@ -69,14 +57,7 @@ from consilience.estimators.grouping_copies import ReadGroupings, notes_on_copie
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.learned import Attributes
 from consilience.estimators.little_told import notes_on_little_told
-from consilience.estimators.parameters import (
-    AUTO,
-    RESTARTS,
-    TRUTH,
-    Requirements,
-    one_of,
-    whole,
-)
+from consilience.estimators.parameters import AUTO, RESTARTS, TRUTH, Requirements, one_of, whole
 from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import count_clusters
 from consilience.inference.memberships import Memberships, count_presented, together

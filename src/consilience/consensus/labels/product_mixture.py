@@ -40,12 +40,7 @@ from scipy.special import gammaln
 
 from consilience.inference import Trace
 from consilience.inference.iterate import Loop, begin
-from consilience.inference.product_distributions import (
-    Expectation,
-    LabelsOfItems,
-    Responsibilities,
-    sums_of,
-)
+from consilience.inference.product_distributions import Expectation, LabelsOfItems, Responsibilities, sums_of
 
 SMOOTHING = 0.01
 RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsibilities are drawn from

@@ -22,14 +22,7 @@ from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes
-from consilience.estimators.parameters import (
-    NOT_NEGATIVE,
-    POSITIVE,
-    RESTARTS,
-    Requirements,
-    one_of,
-    whole,
-)
+from consilience.estimators.parameters import NOT_NEGATIVE, POSITIVE, RESTARTS, Requirements, one_of, whole
 from consilience.inference import Trace
 from consilience.inference.iterate import restarts
 from consilience.inference.product_distributions import Responsibilities, encode_labels, posterior, vote_shares

@@ -48,15 +48,7 @@ from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import require_named
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes
-from consilience.estimators.parameters import (
-    AUTO,
-    TRUTH,
-    Requirements,
-    interval,
-    is_auto,
-    one_of,
-    whole,
-)
+from consilience.estimators.parameters import AUTO, TRUTH, Requirements, interval, is_auto, one_of, whole
 from consilience.estimators.traces import keep_end
 from consilience.inference.iterate import Loop, UnsettledWarning, begin
 from consilience.inference.product_distributions import LogTable

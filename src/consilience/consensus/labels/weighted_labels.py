@@ -33,12 +33,7 @@ from consilience.annotations.names import MISSING
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel, Hierarchical, Pull
 from consilience.inference.label_counts import Counting
-from consilience.inference.product_distributions import (
-    OneHotLabels,
-    Responsibilities,
-    posterior,
-    vote_shares,
-)
+from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior, vote_shares
 from consilience.inference.reweighted import Clusters, Weights
 
 SWEEPS = 3  # of a draw

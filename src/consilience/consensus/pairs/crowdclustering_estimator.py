@@ -13,14 +13,7 @@ from scipy.special import expit
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.names import outside
-from consilience.annotations.types import (
-    Flag,
-    Integer,
-    Name,
-    NumberOfClusters,
-    RandomSource,
-    Real,
-)
+from consilience.annotations.types import Flag, Integer, Name, NumberOfClusters, RandomSource, Real
 from consilience.consensus.pairs import crowdclustering as core
 from consilience.consensus.pairs import point_mixture
 from consilience.consensus.pairs.crowdclustering import CrowdclusteringProblem, CrowdclusteringState

@@ -17,13 +17,7 @@ from consilience.analysis.names import as_text, width
 from consilience.analysis.words import current_words
 from consilience.errors import InputError
 from consilience.inspection.plots.given import co_occurrence_of
-from consilience.inspection.plots.matrix import (
-    MOST_NAMED,
-    ROW,
-    SHEET_LETTER,
-    colour_bar,
-    draw_square,
-)
+from consilience.inspection.plots.matrix import MOST_NAMED, ROW, SHEET_LETTER, colour_bar, draw_square
 from consilience.inspection.plots.scatter import cluster_legend, say_sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, marker, marker_scale, small, tidy
 from consilience.inspection.plots.text_layout import (

@@ -17,9 +17,7 @@ from consilience.inspection.plots.given import fit_of
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
 from consilience.inspection.plots.scatter import draw_items, say_sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
-from consilience.inspection.plots.text_layout import (
-    label_axes,
-)
+from consilience.inspection.plots.text_layout import label_axes
 
 __all__ = ["plot_latent", "plot_training"]
 

@@ -13,15 +13,7 @@ from consilience.analysis.words import current_words
 from consilience.annotations import Labels
 from consilience.estimators.annotator_tables import cells_with_labels
 from consilience.inspection.report.item_tables import spread
-from consilience.inspection.report.tables import (
-    Column,
-    Download,
-    ReportTable,
-    download,
-    names_cell,
-    percent,
-    row,
-)
+from consilience.inspection.report.tables import Column, Download, ReportTable, download, names_cell, percent, row
 
 CONFUSION, COUNTS = "confusion.csv", "counts.csv"
 CLASSES = 30  # named in the table of the labels

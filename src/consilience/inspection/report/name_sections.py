@@ -13,15 +13,7 @@ from consilience.analysis.words import current_words
 from consilience.analysis.written_names import FEWEST, SAME_ITEMS
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import (
-    Cell,
-    Column,
-    ReportTable,
-    download,
-    name_cell,
-    percent,
-    row,
-)
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, percent, row
 
 AT_LEAST = 2  # people who use the commonest name, or there is nothing to say
 MOST_ITEMS = 500  # of the annotations of such a report

@@ -16,15 +16,7 @@ from consilience.annotations import Groupings
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.sorts_data import are_shown
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import (
-    Cell,
-    Column,
-    ReportTable,
-    download,
-    names_cell,
-    percent,
-    row,
-)
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, names_cell, percent, row
 
 HEADING = "Who put two {items} together"
 MOST_ITEMS = 500  # of the annotations of such a report
