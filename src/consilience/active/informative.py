@@ -51,9 +51,7 @@ class Informative(Strategy):
     ['ant', 'bee', 'cow', 'pig']
     """
 
-    _requirements: ClassVar[Requirements] = {
-        "power": NOT_NEGATIVE,
-    }
+    _requirements: ClassVar[Requirements] = {"power": NOT_NEGATIVE}
 
     def __init__(self, power: Real = 3.0) -> None:
         self.power = power

@@ -130,10 +130,7 @@ class LabelSession(Session):
     """
 
     _requirements: ClassVar[Requirements] = {
-        "model": Requirement(
-            (NOT_VOTES, "None"),
-            lambda value: value is None or _has_probabilities(value),
-        ),
+        "model": Requirement((NOT_VOTES, "None"), lambda value: value is None or _has_probabilities(value)),
         "max_per_item": NONE | whole(1),
         "random_share": interval(0, 1, "both"),
         "random_state": RANDOM_STATE,
@@ -172,11 +169,7 @@ class LabelSession(Session):
         self._unsaid: list[warnings.WarningMessage] = []
 
     def _state(self) -> dict[str, Any]:
-        return {
-            "items": len(self.items_),
-            "labels": self._n_labels,
-            "questions pending": len(self._pending),
-        }
+        return {"items": len(self.items_), "labels": self._n_labels, "questions pending": len(self._pending)}
 
     def _settings(self) -> dict[str, Any]:
         return {"model": DawidSkene() if self.model is None else self.model}

@@ -205,12 +205,7 @@ class ActiveSession(Session):
         return self._store.joined()
 
     def ask(
-        self,
-        n_subsets: int = 1,
-        size: int = 8,
-        *,
-        annotators: Names | None = None,
-        candidates: Any = None,
+        self, n_subsets: int = 1, size: int = 8, *, annotators: Names | None = None, candidates: Any = None
     ) -> list[Subset]:
         """Compose the next subsets.
 

@@ -121,8 +121,7 @@ def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: floa
     if last.min() < floor:
         return Decision(False, f"Stability is steady but only {last.min():.3f}; the floor is {floor:g}.")
     return Decision(
-        True,
-        f"Stability has been {last.min():.3f} or more for {patience + 1} rounds, falling by at most {fall:.3f}.",
+        True, f"Stability has been {last.min():.3f} or more for {patience + 1} rounds, falling by at most {fall:.3f}."
     )
 
 

@@ -113,11 +113,7 @@ def _always_the_same(labels: Labels) -> pd.Series:
 def frame_of_tags(estimator: Any) -> pd.DataFrame:
     """Return the figures of every annotator of tags, the most accurate first, and `remark`."""
     frame = estimator.annotators_.copy()
-    frame["remark"] = remarks(
-        (frame["n_items"] == 0, "no labels here"),
-        (frame["weak"], "tells little"),
-        (True, ""),
-    )
+    frame["remark"] = remarks((frame["n_items"] == 0, "no labels here"), (frame["weak"], "tells little"), (True, ""))
     return frame.sort_values(["accuracy", "information"], ascending=False, kind="stable", na_position="last")
 
 

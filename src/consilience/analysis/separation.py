@@ -236,9 +236,7 @@ def _kept_apart(
 
 
 def _p_of_so_few(
-    counts: Int[np.ndarray, " sums"],
-    n_people: Int[np.ndarray, "chances sums"],
-    chances: Float[np.ndarray, " chances"],
+    counts: Int[np.ndarray, " sums"], n_people: Int[np.ndarray, "chances sums"], chances: Float[np.ndarray, " chances"]
 ) -> Float[np.ndarray, " sums"]:
     """Probability that at most so many of people with these chances put a pair together."""
     crowds, crowd = np.unique(n_people, axis=1, return_inverse=True)

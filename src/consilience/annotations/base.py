@@ -403,12 +403,7 @@ class Annotations(ABC):
     @classmethod
     @abstractmethod
     def _from_columns(
-        cls: type[Kind],
-        columns: dict[str, Coded],
-        items: Iterable[Any] | None,
-        where: Where,
-        *,
-        named: bool = True,
+        cls: type[Kind], columns: dict[str, Coded], items: Iterable[Any] | None, where: Where, *, named: bool = True
     ) -> Kind:
         """Make annotations from parallel columns of names."""
 

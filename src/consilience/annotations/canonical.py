@@ -162,10 +162,7 @@ def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> A
     nodes = _Nodes.of(
         (given.n_items, lambda places: _joint(given.items.take(places))),
         (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
-        (
-            len(distinct),
-            lambda places: _joint(given.annotators.take(by[places]), given.groupings.take(name[places])),
-        ),
+        (len(distinct), lambda places: _joint(given.annotators.take(by[places]), given.groupings.take(name[places]))),
     )
     item, annotator, grouping = nodes.start
     judged = (item + given.item_a, item + given.item_b, grouping + occasion)

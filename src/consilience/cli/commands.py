@@ -138,10 +138,7 @@ def main() -> None:
 @item_names_option
 @reading_options
 @click.option(
-    "--gold",
-    type=FILE,
-    metavar="FILE",
-    help="Table of items and their known classes, for models that can use it.",
+    "--gold", type=FILE, metavar="FILE", help="Table of items and their known classes, for models that can use it."
 )
 @click.option(
     "--history",
@@ -257,12 +254,7 @@ def fit(
 @seed_option
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 def compare(
-    *,
-    settings: tuple[tuple[str, Any], ...],
-    no_standardize: bool,
-    seed: int | None,
-    as_json: bool,
-    **asked: Any,
+    *, settings: tuple[tuple[str, Any], ...], no_standardize: bool, seed: int | None, as_json: bool, **asked: Any
 ) -> None:
     """Compare models on ANNOTATIONS without known classes, by how well they predict held-out judgements.
 

@@ -43,11 +43,7 @@ from consilience.cli.program import Command
     help="Compare two segments of one study, by a column of --people: device=phone,desktop for two answers, "
     "device=phone for one and all others, device if there are two.",
 )
-@click.option(
-    "--names",
-    metavar="NAME,NAME",
-    help="What to call the two studies.  [default: the names of the files]",
-)
+@click.option("--names", metavar="NAME,NAME", help="What to call the two studies.  [default: the names of the files]")
 @click.option(
     "--same-people",
     is_flag=True,

@@ -240,9 +240,7 @@ out_option = click.option(
     help="Folder to write to. An earlier fit in it is replaced as a whole; other files in it stay.",
 )
 seed_option = click.option(
-    "--seed",
-    type=WholeNumber(0, SEEDS),
-    help="Random seed; the same seed gives the same result.  [default: 0]",
+    "--seed", type=WholeNumber(0, SEEDS), help="Random seed; the same seed gives the same result.  [default: 0]"
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 

@@ -63,10 +63,7 @@ class Command(click.Command):
                 help="Show no notes, only results and errors.",
             ),
             click.Option(
-                [TRACEBACK],
-                is_flag=True,
-                expose_value=False,
-                help="Show where in the program a failure occurred.",
+                [TRACEBACK], is_flag=True, expose_value=False, help="Show where in the program a failure occurred."
             ),
         ]
 

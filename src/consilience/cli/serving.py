@@ -21,14 +21,7 @@ WAITING = 128  # connections that may wait to be accepted
 
 
 def serve(
-    *,
-    db: str,
-    host: str,
-    port: int,
-    public_url: str | None,
-    trust_user_header: str | None,
-    password: bool,
-    demo: bool,
+    *, db: str, host: str, port: int, public_url: str | None, trust_user_header: str | None, password: bool, demo: bool
 ) -> None:
     """Open the database and serve it."""
     with require_server():

@@ -82,11 +82,7 @@ def site() -> None:
     help="Text file with a name in each line: name no other items, though all are clustered.",
 )
 @click.option(
-    "--min-group-size",
-    type=WholeNumber(1),
-    default=5,
-    show_default=True,
-    help="Smaller groups join the nearest one.",
+    "--min-group-size", type=WholeNumber(1), default=5, show_default=True, help="Smaller groups join the nearest one."
 )
 @click.option(
     "--epsilon",
@@ -114,8 +110,7 @@ def summarise(**asked: Any) -> None:
 
 
 @site.command(
-    short_help="Say what the summary of a site discloses.",
-    epilog=example("consilience site show utrecht.json"),
+    short_help="Say what the summary of a site discloses.", epilog=example("consilience site show utrecht.json")
 )
 @click.argument("summary", type=FILE)
 @json_option

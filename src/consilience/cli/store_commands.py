@@ -31,8 +31,7 @@ def store() -> None:
 
 
 @store.command(
-    short_help="Write all that the database holds to a file.",
-    epilog=example("consilience store backup studies.backup"),
+    short_help="Write all that the database holds to a file.", epilog=example("consilience store backup studies.backup")
 )
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @db_option

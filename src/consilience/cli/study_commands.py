@@ -296,8 +296,7 @@ def pack(study_id: str, out: Path, db: str) -> None:
 
 
 @study.command(
-    short_help="Make a draft of a study that was saved as a file.",
-    epilog=example("consilience study unpack fruit.zip"),
+    short_help="Make a draft of a study that was saved as a file.", epilog=example("consilience study unpack fruit.zip")
 )
 @click.argument("file", type=FILE, metavar="FILE")
 @json_option

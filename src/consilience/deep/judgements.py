@@ -107,8 +107,7 @@ class GroupedJudgements(NumberedJudgements):
         n, by = len(self.n_pairs), self.annotator_of_grouping
         of_group = self.grouping_of_group
         return JudgedAgreement(
-            segment_sum(presented * self.weight, by, n),
-            segment_sum(together * self.weight[of_group], by[of_group], n),
+            segment_sum(presented * self.weight, by, n), segment_sum(together * self.weight[of_group], by[of_group], n)
         )
 
     def _pairs_within(self, own: Array, squares: Array, block: Array, n_blocks: int) -> Array:

@@ -181,13 +181,7 @@ def _first(model: DeepModel, data: Data, positions: Float[np.ndarray, "items dim
 
 @jax.jit
 def _start(
-    model: DeepModel,
-    data: Data,
-    parameters: PyTree,
-    latent: Gaussian,
-    first: Array,
-    joined: Array,
-    keys: Array,
+    model: DeepModel, data: Data, parameters: PyTree, latent: Gaussian, first: Array, joined: Array, keys: Array
 ) -> Fit:
     def of_restart(parameters: PyTree, latent: Gaussian, first: Array, joined: Array, key: Array) -> Fit:
         fit = _start_one(model, parameters, latent, first, joined, data.n_annotators, key)
@@ -198,13 +192,7 @@ def _start(
 
 
 def _start_one(
-    model: DeepModel,
-    parameters: PyTree,
-    latent: Gaussian,
-    first: Array,
-    joined: Array,
-    n_annotators: int,
-    key: Array,
+    model: DeepModel, parameters: PyTree, latent: Gaussian, first: Array, joined: Array, n_annotators: int, key: Array
 ) -> Fit:
     """Fit from first components of all items; it remembers all of them."""
     key_start = jax.random.fold_in(key, OF_START)

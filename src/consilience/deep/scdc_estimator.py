@@ -142,9 +142,7 @@ class SCDC(DeepClustering):
     True
     """
 
-    _requirements: ClassVar[Requirements] = {
-        "n_candidates": NONE | whole(1),
-    }
+    _requirements: ClassVar[Requirements] = {"n_candidates": NONE | whole(1)}
 
     def __init__(
         self,

@@ -54,22 +54,14 @@ class CrowdEstimator(BaseEstimator):
     _name_of_labels = "cluster"
     _does_without_features = False  # whether features may be None
     _reads_alone = False  # whether `fit` takes annotations without features
-    _axes: ClassVar[Axes] = {
-        "labels_": ("items",),
-        "responsibilities_": ("items",),
-        "annotators_": ("annotators",),
-    }
+    _axes: ClassVar[Axes] = {"labels_": ("items",), "responsibilities_": ("items",), "annotators_": ("annotators",)}
 
     _learned: ClassVar[Attributes] = {
         "_missing": learned.optional(learned.or_none(learned.list_of(learned.NAME))),  # not kept by `partial_fit`
         "_given": learned.optional(learned.GIVEN),  # annotations of models that forecast
     }
 
-    _requirements: ClassVar[Requirements] = {
-        "random_state": RANDOM_STATE,
-        "n_jobs": JOBS,
-        "verbose": VERBOSE,
-    }
+    _requirements: ClassVar[Requirements] = {"random_state": RANDOM_STATE, "n_jobs": JOBS, "verbose": VERBOSE}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,13 +18,7 @@ from consilience.estimators.base import CrowdEstimator
 
 
 def read_alone(
-    estimator: CrowdEstimator,
-    given: Any,
-    kind: str,
-    *,
-    reset: bool,
-    missing: Any = None,
-    **of_labels: Any,
+    estimator: CrowdEstimator, given: Any, kind: str, *, reset: bool, missing: Any = None, **of_labels: Any
 ) -> Annotations:
     """Annotations of what a user gave for them; columns are kept in mind, or those of an array compared.
 

@@ -33,10 +33,7 @@ class GroupingConsensus(CrowdEstimator):
 
     _reads_alone = True
 
-    _learned: ClassVar[Attributes] = {
-        **learned.NO_FEATURES,
-        **learned.CLUSTERS,
-    }
+    _learned: ClassVar[Attributes] = {**learned.NO_FEATURES, **learned.CLUSTERS}
 
     def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.

@@ -247,10 +247,7 @@ class LabelAggregator(CrowdEstimator):
         return np.append(silent, False)[self.annotators_.index.get_indexer(labels.annotators)]
 
     def _weights_of(
-        self,
-        item: Int[np.ndarray, " labels"],
-        annotator: Int[np.ndarray, " labels"],
-        label: Int[np.ndarray, " labels"],
+        self, item: Int[np.ndarray, " labels"], annotator: Int[np.ndarray, " labels"], label: Int[np.ndarray, " labels"]
     ) -> Float[np.ndarray, " labels"] | None:
         """Weight of each label, where some annotators weigh together; the last code is that of newcomers."""
         group = np.append(self._copy_group, MISSING)[annotator]
@@ -411,11 +408,7 @@ class LabelAggregator(CrowdEstimator):
         self.labels_ = self._named(labels, self.responsibilities_, _drop_unlabelled(labels) | (self._gold >= 0))
 
     def keep_annotators(
-        self,
-        classes: pd.Index,
-        label_names: pd.Index,
-        confusion: Confusion,
-        quality: pd.DataFrame,
+        self, classes: pd.Index, label_names: pd.Index, confusion: Confusion, quality: pd.DataFrame
     ) -> None:
         """Set what is told of classes and annotators, none of which has an axis of items.
 

@@ -384,10 +384,7 @@ GIVEN = Check("groupings or pairs", lambda value, sizes: isinstance(value, Group
 GROUPS = ("annotator", "grouping", "group")
 OF_VIEWS: Columns = {"n_annotators": "c", "weight": "f", "n_clusters": "c"}
 
-FEATURES: Attributes = {
-    "n_features_in_": optional(size("features")),
-    "feature_names_in_": optional(texts("features")),
-}
+FEATURES: Attributes = {"n_features_in_": optional(size("features")), "feature_names_in_": optional(texts("features"))}
 NO_FEATURES = {name: optional(ANYTHING) for name in ("n_features_in_", "feature_names_in_")}  # columns of a matrix
 CLUSTERS: Attributes = {
     "items_": names("items"),

@@ -161,11 +161,7 @@ def _outcome(bounds: Sequence[float], tol: float) -> Outcome | None:
 
 
 def restarts(
-    run: Callable[..., Result],
-    arguments: Iterable[tuple],
-    *,
-    n_jobs: int | None = None,
-    unit: str = "restarts",
+    run: Callable[..., Result], arguments: Iterable[tuple], *, n_jobs: int | None = None, unit: str = "restarts"
 ) -> list[Result]:
     """Call ``run(*arguments[i])`` for every i, side by side where `n_jobs` says so.
 

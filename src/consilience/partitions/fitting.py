@@ -31,12 +31,7 @@ Model = TypeVar("Model")
 
 
 def fit(
-    model: Model,
-    table: Any,
-    *,
-    client: Any = None,
-    n_jobs: Integer | None = 1,
-    checkpoint: FilePath | None = None,
+    model: Model, table: Any, *, client: Any = None, n_jobs: Integer | None = 1, checkpoint: FilePath | None = None
 ) -> Model:
     """Fit a model to a table that need not fit in memory.
 

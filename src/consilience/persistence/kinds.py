@@ -436,12 +436,7 @@ KINDS: tuple[Kind, ...] = (
         lambda v, decode: {"NA": pd.NA, "NaT": pd.NaT}[v],
     ),
     Kind("tuple", _is(tuple), lambda v, encode: [encode(p) for p in v], lambda v, decode: tuple(decode(p) for p in v)),
-    Kind(
-        "dict",
-        _is(dict),
-        lambda v, encode: [[encode(key), encode(part)] for key, part in v.items()],
-        _decode_dict,
-    ),
+    Kind("dict", _is(dict), lambda v, encode: [[encode(key), encode(part)] for key, part in v.items()], _decode_dict),
     Kind("date", _is(date), lambda v, encode: v.isoformat(), lambda v, decode: date.fromisoformat(v)),
     Kind("text", _is(np.str_), lambda v, encode: str(v), lambda v, decode: np.str_(v)),
     Kind("scalar", _is_scalar, _encode_scalar, _decode_scalar),
@@ -474,12 +469,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("series", _is(pd.Series), _encode_series, _decode_series),
     Kind("table", _is_table, _encode_table, _decode_table),
     Kind("columns", _is(pd.DataFrame), _encode_columns, _decode_columns),
-    Kind(
-        "random_state",
-        _is_random_state,
-        lambda v, encode: encode(v.get_state(legacy=False)),
-        _decode_random_state,
-    ),
+    Kind("random_state", _is_random_state, lambda v, encode: encode(v.get_state(legacy=False)), _decode_random_state),
     Kind(
         "generator",
         lambda v: type(v) is np.random.Generator and type(v.bit_generator).__name__ in BIT_GENERATORS,

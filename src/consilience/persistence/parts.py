@@ -75,14 +75,7 @@ MissingIndicator is part of an imputer. FunctionTransformer is what a fitted Col
 pass through; no file can contain a function.
 """
 
-STRATEGIES = (
-    "ExploitOneVsRest",
-    "ExploitPairwise",
-    "Explore",
-    "ExploreExploitTradeoff",
-    "Informative",
-    "Random",
-)
+STRATEGIES = ("ExploitOneVsRest", "ExploitPairwise", "Explore", "ExploreExploitTradeoff", "Informative", "Random")
 SESSIONS = ("ActiveSession", "LabelSession")
 SESSION_CLASSES = dict.fromkeys((*SESSIONS, *STRATEGIES), "consilience.active")
 """Sessions in progress, and the strategies that compose their subsets."""
@@ -124,10 +117,7 @@ RANDOM_NUMBERS = Check("a RandomState", lambda value, sizes: type(value) is np.r
 SUBSET = tuple_of(whole(), list_of(NAME), NAME)  # number, items, annotator
 LEFT_OUT = tuple_of(whole(), list_of(NAME), NAME, list_of(NAME))  # also the items that were answered
 OF_FEATURES = reals("features", nan=True)
-INPUT: Attributes = {
-    "n_features_in_": size("features"),
-    "feature_names_in_": optional(texts("features")),
-}
+INPUT: Attributes = {"n_features_in_": size("features"), "feature_names_in_": optional(texts("features"))}
 SEEN = {"n_samples_seen_": either(number(0), array(float, "features", low=0), array(int, "features", low=0))}
 NAMES = list_of(TEXT)
 COLUMNS = Check("columns", lambda value, sizes: isinstance(value, str | int | list | UserList | slice | np.ndarray))

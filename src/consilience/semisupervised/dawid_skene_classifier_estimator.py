@@ -298,11 +298,7 @@ class DawidSkeneClassifier(LabelAggregator):
         return self
 
     def _fit(
-        self,
-        labels: Labels,
-        features: Float[np.ndarray, "items features"],
-        known: Int[np.ndarray, " items"],
-        seed: int,
+        self, labels: Labels, features: Float[np.ndarray, "items features"], known: Int[np.ndarray, " items"], seed: int
     ) -> None:
         self.consensus_ = self._fit_consensus(labels, known)
         crowd = CrowdAlone.of(self.consensus_, labels, known)
@@ -433,11 +429,7 @@ class DawidSkeneClassifier(LabelAggregator):
         return f"Features tell nothing of the classes: {why}. Classes of items with labels are those of DawidSkene."
 
     def _compare_with_apart(
-        self,
-        labels: Labels,
-        features: Float[np.ndarray, "items features"],
-        known: Int[np.ndarray, " items"],
-        seed: int,
+        self, labels: Labels, features: Float[np.ndarray, "items features"], known: Int[np.ndarray, " items"], seed: int
     ) -> None:
         """Set `labels_apart_`, the classes if all annotators weighed alone."""
         if self.copies_.empty:

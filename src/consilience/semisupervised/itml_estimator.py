@@ -117,10 +117,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
         "multipliers_": learned.array(float, None),
     }
 
-    _requirements: ClassVar[Requirements] = {
-        "slack": POSITIVE,
-        "prior": one_of(*PRIORS),
-    }
+    _requirements: ClassVar[Requirements] = {"slack": POSITIVE, "prior": one_of(*PRIORS)}
 
     def __init__(
         self,

@@ -113,9 +113,7 @@ def correct_labels(
 
 
 def grouping_quality(
-    groupings: Groupings,
-    correct: Int[np.ndarray, " groups"],
-    expected_accuracy: Float[np.ndarray, " used"],
+    groupings: Groupings, correct: Int[np.ndarray, " groups"], expected_accuracy: Float[np.ndarray, " used"]
 ) -> pd.DataFrame:
     """Tabulate the quality of every grouping, indexed by (annotator, grouping).
 

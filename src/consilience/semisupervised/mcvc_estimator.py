@@ -251,9 +251,7 @@ class MECC(ViewEstimator):
 
     _learned: ClassVar[Attributes] = OF_WEIGHTS | {"notes_": learned.NOTES}
 
-    _requirements: ClassVar[Requirements] = {
-        **OF_BOTH,
-    }
+    _requirements: ClassVar[Requirements] = OF_BOTH
 
     def __init__(
         self,

@@ -35,13 +35,7 @@ WEIGHT_STEPS = 20  # for weights that go with new clusters
 
 
 def run(
-    problem: MCVCProblem,
-    n_views: int,
-    *,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    rng: np.random.Generator,
+    problem: MCVCProblem, n_views: int, *, n_init: int, max_iter: int, tol: float, rng: np.random.Generator
 ) -> tuple[Trace[MCVCState], Float[np.ndarray, " restarts"]]:
     """Fit from several starts; return the trace of the best, and the bound of each at `LOOSE_TOL`."""
     winner, bounds = search(problem, n_views, n_init=n_init, max_iter=max_iter, tol=tol, rng=rng)
@@ -49,13 +43,7 @@ def run(
 
 
 def search(
-    problem: MCVCProblem,
-    n_views: int,
-    *,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    rng: np.random.Generator,
+    problem: MCVCProblem, n_views: int, *, n_init: int, max_iter: int, tol: float, rng: np.random.Generator
 ) -> tuple[MCVCState, Float[np.ndarray, " restarts"]]:
     """Return the best state, and the bound of each start at `LOOSE_TOL`."""
     entries = problem.evidence.n_items * problem.n_clusters * n_views

@@ -193,12 +193,7 @@ def _require_size(least: Any, n_named: int) -> None:
 
 
 def _groupings(
-    points: Float[np.ndarray, "items features"],
-    n_groups: Any,
-    clusterer: Any,
-    *,
-    noisy: bool,
-    rng: np.random.Generator,
+    points: Float[np.ndarray, "items features"], n_groups: Any, clusterer: Any, *, noisy: bool, rng: np.random.Generator
 ) -> list[Int[np.ndarray, " items"]]:
     if clusterer is not None:
         if not (isinstance(n_groups, str) and n_groups == "auto"):

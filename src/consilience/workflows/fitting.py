@@ -362,13 +362,7 @@ class Said:
 
 
 def write_folder(
-    out: Path,
-    estimator: Any,
-    model: str,
-    found: Findings,
-    beside: Beside,
-    said: Said,
-    names: ItemNames | None = None,
+    out: Path, estimator: Any, model: str, found: Findings, beside: Beside, said: Said, names: ItemNames | None = None
 ) -> dict[str, Any]:
     """Write tables, report and the model to a folder, and return its summary, which is written, too."""
     evidence = said.evidence

@@ -187,10 +187,8 @@ def read_for(
 def _column(reader: ColumnReader, column: Any, name: str, needs: Needs) -> np.ndarray:
     """Return one column, as text if it is encoded; a value not seen in the fit is noted."""
     known = needs.categories.get(name)
-    blanks, remedy = (
-        name in needs.may_miss,
-        f" The model was fitted without {spell(impute=None)} and cannot fill it.",
-    )
+    blanks = name in needs.may_miss
+    remedy = f" The model was fitted without {spell(impute=None)} and cannot fill it."
     if known is None or known.dtype.kind not in "OUT":
         cells = read_cells(reader.table.frame[column])
         return reader.numbers(column, cells, blanks=blanks, remedy=remedy)

@@ -121,10 +121,7 @@ class Permutations:
             found = Differences.of(table, in_first, pairs)
             each = np.arange(len(pairs))
             member = csr_array(
-                (
-                    np.ones(2 * len(pairs)),
-                    (np.concatenate([low[pairs], high[pairs]]), np.concatenate([each, each])),
-                ),
+                (np.ones(2 * len(pairs)), (np.concatenate([low[pairs], high[pairs]]), np.concatenate([each, each]))),
                 shape=(n, len(pairs)),
             )
             by_item += (member @ found.q.T).T

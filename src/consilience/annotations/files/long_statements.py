@@ -191,12 +191,7 @@ def _named_by_text(columns: dict[str, Coded], layout: Long, where: Where) -> dic
 
 
 def _without_silence(
-    columns: dict[str, Coded],
-    blank: np.ndarray,
-    layout: Long,
-    where: Where,
-    notes: list[str],
-    warnings: list[str],
+    columns: dict[str, Coded], blank: np.ndarray, layout: Long, where: Where, notes: list[str], warnings: list[str]
 ) -> Statements:
     """Leave out rows without a value, but keep the names of their items and annotators.
 

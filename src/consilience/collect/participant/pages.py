@@ -118,12 +118,7 @@ def page_context(
 
 
 def instructions_context(
-    study: Any,
-    instructions: Markup | str = "",
-    *,
-    admitted: bool = False,
-    practised: bool = False,
-    **page: Any,
+    study: Any, instructions: Markup | str = "", *, admitted: bool = False, practised: bool = False, **page: Any
 ) -> dict[str, Any]:
     """Return the context of ``instructions``, the page before the first set.
 

@@ -109,12 +109,7 @@ def drawing_of(results: JudgingResults) -> Markup | None:
 def _judges(table: pd.DataFrame, found: OddOneOut) -> list[Judge]:
     right = (table["answer"] == table["odd"]).fillna(False).astype(bool)
     known = pd.DataFrame(
-        {
-            "judge": table["annotator"],
-            "right": right,
-            "said": table["answer"].notna(),
-            "seconds": table["seconds"],
-        }
+        {"judge": table["annotator"], "right": right, "said": table["answer"].notna(), "seconds": table["seconds"]}
     )
     totals, share = known[["right", "said"]].sum(), found.annotators["right"].to_dict()
     judges = []

@@ -77,11 +77,7 @@ def _name_round(role: str, place: int) -> str:
 
 
 def _checked_sort(
-    sort: RightSort,
-    called: str,
-    names: Container[str],
-    categories: Sequence[str] | None,
-    pictures: Container[str],
+    sort: RightSort, called: str, names: Container[str], categories: Sequence[str] | None, pictures: Container[str]
 ) -> RightSort:
     cards = tuple(
         _checked_card(card, f"card {n} of {called[0].lower()}{called[1:]}", names)

@@ -118,11 +118,7 @@ class Jobs(Database):
             return db.scalar(select(columns.due).where(columns.state == "waiting").order_by(columns.due).limit(1))
 
     def put_subsets(
-        self,
-        study_id: str,
-        subsets: Iterable[tuple[Sequence[int], str, str | None]],
-        *,
-        instead_of: Iterable[int] = (),
+        self, study_id: str, subsets: Iterable[tuple[Sequence[int], str, str | None]], *, instead_of: Iterable[int] = ()
     ) -> list[Prepared]:
         """Add subsets to those that are prepared.
 

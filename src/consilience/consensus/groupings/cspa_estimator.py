@@ -85,10 +85,7 @@ class CSPA(GroupingConsensus):
         "_habits": learned.array(float, "annotators", 2, low=0, high=1),
     }
 
-    _requirements: ClassVar[Requirements] = {
-        "n_clusters": AUTO | whole(1),
-        "max_clusters": whole(2),
-    }
+    _requirements: ClassVar[Requirements] = {"n_clusters": AUTO | whole(1), "max_clusters": whole(2)}
 
     def __init__(
         self, n_clusters: NumberOfClusters = "auto", *, max_clusters: Integer = 30, random_state: RandomSource = None

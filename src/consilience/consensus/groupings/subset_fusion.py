@@ -195,12 +195,7 @@ def search_mixture(
 
 
 def widen(
-    found: Search,
-    normalize: str | None,
-    ranges: Iterable[range],
-    *,
-    n_init: int,
-    rng: np.random.Generator,
+    found: Search, normalize: str | None, ranges: Iterable[range], *, n_init: int, rng: np.random.Generator
 ) -> Search:
     """Search among more clusters while the number found is the largest tried, and the wider search is better."""
     memberships = found.layout.memberships

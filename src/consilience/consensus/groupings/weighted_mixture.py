@@ -197,10 +197,7 @@ def silhouette(weighed: WeightedLayout, rows: Int[np.ndarray, " rows"]) -> Evide
     share = float(put_together / max(weights @ (grouping**2 - grouping), 1e-300))  # no pair was presented
     counts, presented = (
         _pairs(left, rows, right)
-        for left, right in (
-            (weighed.in_group, memberships.in_group),
-            (weighed.in_grouping, memberships.in_grouping),
-        )
+        for left, right in ((weighed.in_group, memberships.in_group), (weighed.in_grouping, memberships.in_grouping))
     )
     above = csr_array(counts - share * presented)
     presented.data = 1 / (presented.data + PRIOR_PRESENTATIONS)

@@ -92,10 +92,7 @@ def count_pairs_without(part: Any, annotators: Annotators) -> PairSums:
 
 
 def evidence_of_constancy(
-    part: Any,
-    same: Annotators,
-    shares: Float[np.ndarray, " classes"],
-    crowd: Float[np.ndarray, "classes labels"],
+    part: Any, same: Annotators, shares: Float[np.ndarray, " classes"], crowd: Float[np.ndarray, "classes labels"]
 ) -> Float[np.ndarray, " annotators"]:
     """T_j of a part, for annotators whose labels are all the same; 0 for others."""
     labels: Labels = part.labels
@@ -142,10 +139,7 @@ def as_constant(counts: Counts) -> Float[np.ndarray, "annotators classes labels"
 
 
 def sparse_counts(
-    labels: Labels,
-    responsibilities: Responsibilities,
-    weight: Float[np.ndarray, " labels"] | None,
-    n_annotators: int,
+    labels: Labels, responsibilities: Responsibilities, weight: Float[np.ndarray, " labels"] | None, n_annotators: int
 ) -> SparseTable:
     """Return the expected number of labels of annotators by class, without those of improbable classes.
 

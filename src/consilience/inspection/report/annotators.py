@@ -155,10 +155,7 @@ OF_MAPPINGS = Ranking(
         SOME_GROUPINGS,
         GROUPS,
         Quality(
-            ("accuracy",),
-            "Predicted",
-            percent,
-            "Predicted: share of the annotator's labels that the clusters predict.",
+            ("accuracy",), "Predicted", percent, "Predicted: share of the annotator's labels that the clusters predict."
         ),
         Quality(
             ("by_guessing",),
@@ -265,17 +262,9 @@ OF_TAGS = Ranking(
         LABELS,
         Quality(("n_items",), "Items seen", _count),
         Quality(
-            ("accuracy",),
-            "Accuracy",
-            percent,
-            "Accuracy: probability of a right answer to whether an item has a tag.",
+            ("accuracy",), "Accuracy", percent, "Accuracy: probability of a right answer to whether an item has a tag."
         ),
-        Quality(
-            ("sensitivity",),
-            "Sensitivity",
-            percent,
-            "Sensitivity: probability of giving a tag that an item has.",
-        ),
+        Quality(("sensitivity",), "Sensitivity", percent, "Sensitivity: probability of giving a tag that an item has."),
         Quality(
             ("specificity",),
             "Specificity",

@@ -140,10 +140,7 @@ def _round(values: Float[np.ndarray, "rows axes"]) -> list[list[float]]:
 
 
 def map_file(
-    co_occurrence: CoOccurrence,
-    places: Int[np.ndarray, " shown"],
-    clusters: FoundClusters,
-    certainty: Certainty | None,
+    co_occurrence: CoOccurrence, places: Int[np.ndarray, " shown"], clusters: FoundClusters, certainty: Certainty | None
 ) -> Download | None:
     """Return `map_frame` as a file; None if it is too large for the page."""
     file = download("map.csv", map_frame(co_occurrence, places, clusters, certainty))
@@ -151,10 +148,7 @@ def map_file(
 
 
 def map_frame(
-    co_occurrence: CoOccurrence,
-    places: Int[np.ndarray, " shown"],
-    clusters: FoundClusters,
-    certainty: Certainty | None,
+    co_occurrence: CoOccurrence, places: Int[np.ndarray, " shown"], clusters: FoundClusters, certainty: Certainty | None
 ) -> pd.DataFrame:
     """Return coordinates of items on up to three axes, their clusters, and half axes and angles of the ellipses.
 

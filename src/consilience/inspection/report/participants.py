@@ -68,9 +68,7 @@ class Representatives:
 
     @classmethod
     def of(
-        cls,
-        agreement: Float[np.ndarray, "annotators annotators"],
-        odd: Bool[np.ndarray, " annotators"] | None = None,
+        cls, agreement: Float[np.ndarray, "annotators annotators"], odd: Bool[np.ndarray, " annotators"] | None = None
     ) -> Representatives:
         """Choose people one by one, each so that everybody's agreement with the nearest of them is highest on average.
 

@@ -357,11 +357,7 @@ def _cluster_cell(found: StudyDifference, cluster: int, column: str) -> Cell:
 
 def _agreement_section(found: StudyDifference, words: Words) -> Section:
     rows = [
-        row(
-            capital(name_text(name)),
-            number(facts["agreement"]),
-            f"{number(facts['low'])} to {number(facts['high'])}",
-        )
+        row(capital(name_text(name)), number(facts["agreement"]), f"{number(facts['low'])} to {number(facts['high'])}")
         for name, facts in found.agreement.iterrows()
     ]
     table = ReportTable(
