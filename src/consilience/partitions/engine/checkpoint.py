@@ -6,6 +6,7 @@ no codec of its own; see `encoding`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -130,6 +131,14 @@ def runs_at(path: str | PathLike[str] | None, model: Any, *, keep_rows: KeepRows
     """
     about = {"model": type(model).__name__, **data, "parameters": parameters_of(model)}
     return Runs(checkpoint_at(path, about, keep_rows))
+
+
+def digest(what: Any, *arrays: np.ndarray) -> str:
+    """Return what tells the data of fits apart: a digest of something as Python writes it, and of arrays."""
+    found = hashlib.sha256(repr(what).encode())
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
 
 
 def parameters_of(model: Any) -> dict[str, Any]:

@@ -18,7 +18,6 @@ canonical order.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,10 +35,9 @@ from consilience.errors import InputError
 from consilience.estimators.user_order import restore
 from consilience.inference.clusters import by_falling_size
 from consilience.inference.parts import Additive, Parts
-from consilience.partitions.engine.checkpoint import Runs, runs_at
+from consilience.partitions.engine.checkpoint import Runs, digest, runs_at
 from consilience.partitions.survey.item_survey import (
     SAMPLE,
-    ItemSurvey,
     Keys,
     OwnItems,
     Surveyed,
@@ -175,18 +173,12 @@ def fit_kcc(model: KCC, table: Surveyed, checkpoint: Any) -> None:
     own.forget()
     sizes, some = parts.total(sizes_of), Seen.of(ordered).memberships
     problem = model.problem_of(some, sizes.n_items, sizes.of_groups)
-    runs: Runs[KCCState] = runs_at(checkpoint, model, labels=_digest(survey, keys, sizes))
+    runs: Runs[KCCState] = runs_at(checkpoint, model, labels=digest((keys, survey.n_items), sizes.of_groups))
     state = model.learn(problem, some, ItemsInParts(parts), loop=runs.run)
     model.keep_clusters(problem, state, by_falling_size(state.assigned.sizes), ordered)
     restore(model, arranged)
     del model.items_
     parts.forget()
-
-
-def _digest(survey: ItemSurvey, keys: Keys, sizes: Sizes) -> str:
-    named = hashlib.sha256(repr((keys, survey.n_items)).encode())
-    named.update(np.ascontiguousarray(sizes.of_groups).tobytes())
-    return named.hexdigest()
 
 
 # ---- results of items

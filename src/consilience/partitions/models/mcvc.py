@@ -23,7 +23,6 @@ The best weights of an unused view are sought from those of the sample, with var
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -47,7 +46,7 @@ from consilience.inference.memberships import Memberships
 from consilience.inference.pair_evidence import GroupedItems, PairEvidence
 from consilience.inference.parts import Additive, Parts
 from consilience.inference.randomness import spawn_generator
-from consilience.partitions.engine.checkpoint import Runs, runs_at
+from consilience.partitions.engine.checkpoint import Runs, digest, runs_at
 from consilience.partitions.engine.item_rows import ItemRowFiles
 from consilience.partitions.models import mcvc_sums
 from consilience.partitions.models.mcvc_results import Told
@@ -150,7 +149,9 @@ def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
     own.forget()
     over = _over(model, survey, sample, arranged, items)
     keep_rows = partial(ItemRowFiles.beside, items.map(without_eta), mcvc_sums.rows_of, mcvc_sums.with_rows)
-    runs: Runs[Swept] = runs_at(checkpoint, model, keep_rows=keep_rows, data=_digest(over, survey, limit))
+    told, n_judged = survey.vocabulary.group_keys(), np.array([over.evidence.n_pairs, over.evidence.n_same])
+    data = digest((told, survey.sizes, int(limit)), n_judged)
+    runs: Runs[Swept] = runs_at(checkpoint, model, keep_rows=keep_rows, data=data)
     trace = runs.run(
         lambda: _first(model, over, arranged, items, first),
         lambda swept: replace(swept, state=step(over, swept.state)),
@@ -184,12 +185,6 @@ def _over(
     problem = MCVCProblem.of(sample.features[arranged.items], of_sample, prior, n_clusters)
     curvature = cho_factor(found.products / 2 + np.eye(len(found.products)), lower=True)[0]
     return ItemsInParts(items, evidence, prior, curvature, problem, survey.n_items)
-
-
-def _digest(over: ItemsInParts, survey: ItemSurvey, limit: Any) -> str:
-    data = hashlib.sha256(repr((survey.vocabulary.group_keys(), survey.sizes, int(limit))).encode())
-    data.update(np.array([over.evidence.n_pairs, over.evidence.n_same]).tobytes())
-    return data.hexdigest()
 
 
 def among_groups(ordered: Groupings, sizes: Int[np.ndarray, " groups"], implied: str) -> GroupedItems:

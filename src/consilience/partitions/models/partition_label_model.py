@@ -30,7 +30,6 @@ nothing is not made.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,7 +56,7 @@ from consilience.inference.confusion import ConfusionCells
 from consilience.inference.parts import Additive, Parts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import Moments, SoftmaxItems, in_chunks, moments, scores, with_offset
-from consilience.partitions.engine.checkpoint import Runs, runs_at
+from consilience.partitions.engine.checkpoint import Runs, digest, runs_at
 from consilience.partitions.models.requirements import require_no_copies, require_same_starts
 from consilience.partitions.survey.item_survey import SAMPLE, ItemSurvey, Keys, OwnItems, Surveyed, group_places
 from consilience.partitions.tables.item_table import ItemPartition, read_items
@@ -204,7 +203,8 @@ def fit_partition_label_model(model: PartitionLabelModel, table: Surveyed, check
     counts = parts.total(group_sizes)
     counted = with_counts(ordered, counts)
     require_information(np.empty((survey.n_items, 0)), counted)
-    runs: Runs[PartitionLabelModelState] = runs_at(checkpoint, model, data=_digest(survey, keys, counts))
+    data = digest((keys, survey.n_items), survey.lowest, survey.highest, counts)
+    runs: Runs[PartitionLabelModelState] = runs_at(checkpoint, model, data=data)
 
     of_sample, rng = sample.features[:, columns][arranged.items], check_random_state(model.random_state)
     copies_of(model, ordered)
@@ -259,14 +259,6 @@ def with_counts(ordered: Groupings, counts: Int[np.ndarray, " groups"]) -> Group
     """Return groupings with one row, the number of items of each group, for what needs only sums over items."""
     row = csr_array(counts[None, :].astype(float))
     return replace(ordered, items=pd.RangeIndex(1), incidence=row)
-
-
-def _digest(survey: ItemSurvey, keys: list[Any], counts: Int[np.ndarray, " groups"]) -> str:
-    arrays = (survey.lowest, survey.highest, counts)
-    named = hashlib.sha256(repr((keys, survey.n_items)).encode())
-    for array in arrays:
-        named.update(np.ascontiguousarray(array).tobytes())
-    return named.hexdigest()
 
 
 def _problem(survey: ItemSurvey, ordered: Groupings) -> PartitionLabelModelProblem:

@@ -21,14 +21,13 @@ Groups that copies repeat are not left out, so that ``copies=None`` has to be sa
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int, UInt64
+from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -51,7 +50,7 @@ from consilience.estimators.user_order import restore
 from consilience.inference.memberships import Memberships
 from consilience.inference.parts import Parts
 from consilience.inference.randomness import spawn_generator
-from consilience.partitions.engine.checkpoint import Runs, runs_at
+from consilience.partitions.engine.checkpoint import Runs, digest, runs_at
 from consilience.partitions.engine.item_rows import ItemRowFiles
 from consilience.partitions.models import subset_fusion_sweeps as sweeps
 from consilience.partitions.models import subset_fusion_walk
@@ -120,7 +119,8 @@ def fit_subset_fusion(model: SubsetFusion, table: Surveyed, checkpoint: Any) -> 
     part_of = _parts_of_groupings(parts, len(seen.places), before)
     copies_of(model, nothing)
     keep_rows = partial(ItemRowFiles.beside, parts, subset_fusion_walk.rows_of, subset_fusion_walk.with_rows)
-    runs: Runs[Place] = runs_at(checkpoint, model, keep_rows=keep_rows, labels=_digest(survey, hashes))
+    labels = digest((survey.vocabulary.group_keys(), survey.sizes), hashes)
+    runs: Runs[Place] = runs_at(checkpoint, model, keep_rows=keep_rows, labels=labels)
     search = _Searching(model, seen.memberships, seen.part, over, parts, part_of, before, runs)
     outcome, grouping_weights = search.outcome()
     _read_off(model, search, outcome, ordered, grouping_weights)
@@ -132,12 +132,6 @@ def fit_subset_fusion(model: SubsetFusion, table: Surveyed, checkpoint: Any) -> 
         del model.groupings_
     outcome.spread.parts.forget()
     parts.forget()
-
-
-def _digest(survey: ItemSurvey, hashes: UInt64[np.ndarray, " sampled"]) -> str:
-    named = hashlib.sha256(repr((survey.vocabulary.group_keys(), survey.sizes)).encode())
-    named.update(np.ascontiguousarray(hashes).tobytes())
-    return named.hexdigest()
 
 
 def _parts_of_groupings(

@@ -8,7 +8,6 @@ the check needs the same memory for any number of items.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from consilience.annotations.labels import sorted_names
 from consilience.annotations.names import plain, union
 from consilience.errors import InputError
 from consilience.inference.parts import Parts
+from consilience.partitions.engine.checkpoint import digest
 from consilience.partitions.tables.label_table import LabelPartition, read_rows
 
 CHECKED = 1 << 18  # hashes of a sketch, 2 MB
@@ -155,8 +155,7 @@ def _places(names: pd.Index, own: pd.Index) -> Int[np.ndarray, " own"]:
 
 def digest_of(survey: Survey, counts: Int[np.ndarray, "annotators labels"]) -> str:
     """Return what tells tables apart: their names, and the number of labels of each annotator, of each class."""
-    names = repr((survey.annotators.tolist(), survey.classes.tolist(), survey.n_items))
-    return hashlib.sha256(names.encode() + np.ascontiguousarray(counts).tobytes()).hexdigest()
+    return digest((survey.annotators.tolist(), survey.classes.tolist(), survey.n_items), counts)
 
 
 def names_with(numbered: tuple[int, LabelPartition], hashes: UInt64[np.ndarray, " hashes"]) -> list[object]:
