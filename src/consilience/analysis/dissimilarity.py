@@ -36,7 +36,7 @@ from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
 from consilience.inference.memberships import Memberships, count_presented, together
-from consilience.inference.spectral import rows_of_length_one
+from consilience.inference.spectral import rows_of_length_one, turn_upright
 
 MOST_ITEMS = 2000  # of a silhouette by all pairs
 COVERED = 0.5  # share of pairs presented from which dissimilarities place the items
@@ -165,7 +165,7 @@ class CoOccurrence:
         used = min(n_axes, len(scale))
         points[:, :used] = left[:, :used] * scale[:used]
         further = (f"coordinate {axis}" for axis in range(2, n_axes + 1))
-        return Projection(_upright(points), ("coordinate 1 of the chains of groupings", *further))
+        return Projection(turn_upright(points), ("coordinate 1 of the chains of groupings", *further))
 
     def _scale(self, places: Int[np.ndarray, " shown"], n_axes: int) -> Any:
         """Coordinates by classical scaling on at least so many axes, and the share of the variance along each."""
@@ -237,7 +237,7 @@ def classical_scaling(
     used = min(n_axes, len(values))
     points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
     shares[:used] = values[:used] / max(values.sum(), np.finfo(float).tiny)
-    return _upright(points), shares
+    return turn_upright(points), shares
 
 
 def stress(distance: Square, points: Float[np.ndarray, "items axes"]) -> float:
@@ -257,12 +257,6 @@ def stress(distance: Square, points: Float[np.ndarray, "items axes"]) -> float:
     found = found[np.lexsort((found, given))]
     fitted = isotonic_regression(found)
     return float(np.sqrt(((found - fitted) ** 2).sum() / max((found**2).sum(), np.finfo(float).tiny)))
-
-
-def _upright(points: Float[np.ndarray, "items axes"]) -> Float[np.ndarray, "items axes"]:
-    """Flip coordinates so that the largest of each is positive: the sign then does not depend on the machine."""
-    largest = points[np.abs(points).argmax(0), np.arange(points.shape[1])]
-    return points * np.where(largest < 0, -1.0, 1.0)
 
 
 @dataclass(frozen=True)

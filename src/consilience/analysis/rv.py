@@ -32,6 +32,7 @@ from scipy.linalg import eigh
 from consilience.annotations import Groupings
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.errors import InputError
+from consilience.inference.spectral import turn_upright
 
 __all__ = ["rv_coefficients"]
 
@@ -164,9 +165,7 @@ class ScalarProducts:
         is_known = n_items >= FEWEST_COMMON and self.seen.all() and self.squares.min(initial=1.0) > NEGLIGIBLE
         is_quick = is_known and n_annotators > n_items * (n_items + 1) // 2
         values, vectors = self._eigenpairs_by_items() if is_quick else eigh(self.filled)
-        values, vectors = values[::-1], vectors[:, : -MOST_AXES - 1 : -1]
-        largest = vectors[np.abs(vectors).argmax(0), np.arange(vectors.shape[1])]  # eigh leaves the sign to the machine
-        return values, vectors * np.where(largest < 0, -1.0, 1.0)
+        return values[::-1], turn_upright(vectors[:, : -MOST_AXES - 1 : -1])
 
     @property
     def weights(self) -> Float[np.ndarray, " annotators"]:

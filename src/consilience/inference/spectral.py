@@ -47,7 +47,7 @@ def leading_eigenpairs(
     else:
         values, vectors = _lanczos(operator, n_components, tol)
     order = np.argsort(-values, kind="stable")  # eigh returns rising values, eigsh promises no order
-    return values[order], _with_signs(vectors[:, order])
+    return values[order], turn_upright(vectors[:, order])
 
 
 def _of_whole_matrix(operator: LinearOperator, n_components: int) -> tuple[np.ndarray, np.ndarray]:
@@ -160,7 +160,7 @@ def rows_of_length_one(rows: Float[np.ndarray, "items components"]) -> Float[np.
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-12)
 
 
-def _with_signs(vectors: Float[np.ndarray, "size components"]) -> Float[np.ndarray, "size components"]:
-    # the sign of an eigenvector is arbitrary: this entry becomes positive
+def turn_upright(vectors: Float[np.ndarray, "size components"]) -> Float[np.ndarray, "size components"]:
+    """Flip columns so that the largest entry of each is positive: the sign then does not depend on the machine."""
     largest = vectors[np.abs(vectors).argmax(0), np.arange(vectors.shape[1])]
     return vectors * np.where(largest < 0, -1.0, 1.0)
