@@ -382,18 +382,8 @@ def predict(model: Path, **asked: Any) -> None:
         say_data(table.to_csv(index=False, lineterminator="\n"))
 
 
-main.add_command(account)
-main.add_command(convert)
-main.add_command(datasets)
-main.add_command(difference)
-main.add_command(fit_partitions)
-main.add_command(site)
-main.add_command(plan)
-main.add_command(ask)
-main.add_command(serve)
-main.add_command(simulate)
-main.add_command(store)
-main.add_command(study)
+for command in (account, convert, datasets, difference, fit_partitions, site, plan, ask, serve, simulate, store, study):
+    main.add_command(command)
 
 
 @main.command("help", short_help="Show the help of a command.", epilog=example("consilience help study create"))

@@ -5,16 +5,16 @@ Nothing here imports NumPy or a model.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from consilience.cli.messages import say_result
-from consilience.cli.option_types import FILE, SOURCE, WholeNumber
+from consilience.cli.option_types import SOURCE, WholeNumber
 from consilience.cli.options import (
     clusters_option,
     example,
+    folder_option,
     item_names_option,
     json_option,
     people_option,
@@ -69,15 +69,7 @@ from consilience.cli.program import Command
     metavar="ITEMS,ANNOTATORS",
     help="What the report calls items and annotators, such as cards,participants.  [default: by the file]",
 )
-@click.option(
-    "-o",
-    "--out",
-    type=FILE,
-    metavar="FOLDER",
-    default=Path("consilience-difference"),
-    show_default=True,
-    help="Folder to write to. An earlier result in it is replaced as a whole; other files in it stay.",
-)
+@folder_option("consilience-difference")
 @item_names_option
 @reading_options
 @seed_option

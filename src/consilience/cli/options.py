@@ -230,15 +230,14 @@ def card_sort_options(function: Function) -> Function:
     return leave_out_option(people_option(where_option(decorated)))
 
 
-out_option = click.option(
-    "-o",
-    "--out",
-    type=FILE,
-    metavar="FOLDER",
-    default=Path("consilience-report"),
-    show_default=True,
-    help="Folder to write to. An earlier fit in it is replaced as a whole; other files in it stay.",
-)
+def folder_option(folder: str, what: str = "result") -> Callable[[Any], Any]:
+    """Return the option for the folder to write to, where an earlier one is replaced."""
+    text = f"Folder to write to. An earlier {what} in it is replaced as a whole; other files in it stay."
+    default = Path(folder)
+    return click.option("-o", "--out", type=FILE, metavar="FOLDER", default=default, show_default=True, help=text)
+
+
+out_option = folder_option("consilience-report", "fit")
 seed_option = click.option(
     "--seed", type=WholeNumber(0, SEEDS), help="Random seed; the same seed gives the same result.  [default: 0]"
 )

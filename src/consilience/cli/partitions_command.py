@@ -94,18 +94,7 @@ OF_GROUPS = [name for name in MODELS if name not in OF_LABELS + OF_FEATURES]
 @READING["missing"]
 @READING["exact"]
 @json_option
-def fit_partitions(
-    *,
-    settings: tuple[tuple[str, Any], ...],
-    seed: int | None,
-    item: str | None,
-    annotator: str | None,
-    label: str | None,
-    missing: tuple[str, ...],
-    exact: bool | None,
-    as_json: bool,
-    **asked: Any,
-) -> None:
+def fit_partitions(*, settings: tuple[tuple[str, Any], ...], seed: int | None, as_json: bool, **asked: Any) -> None:
     """Find the class or cluster of each item in TABLE, a folder of Parquet files, which need not fit in memory.
 
     Each file is a partition: a long table of items, annotators and labels. All rows of an item have to be in one file.
@@ -121,6 +110,6 @@ def fit_partitions(
     from consilience.workflows import PartitionsRequest
     from consilience.workflows import fit_partitions as run
 
-    reading = {"item": item, "annotator": annotator, "label": label, "missing": missing, "exact": exact}
+    reading = {name: asked.pop(name) for name in ("item", "annotator", "label", "missing", "exact")}
     chosen = merge_settings(settings, random_state=("--seed", seed))
     say_result(run(PartitionsRequest(reading=reading, settings=chosen, **asked)), as_json=as_json)

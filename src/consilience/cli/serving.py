@@ -137,9 +137,8 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _address_of(host: str, port: int) -> str:
-    reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(
-        host, host
-    )  # by this machine, where all addresses are listened at
+    # this machine, where all addresses are listened at
+    reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}"
 
 

@@ -57,16 +57,7 @@ def simulation_options(function: Function) -> Function:
 @click.option(
     "--flip", type=Real(0, 1), default=0.1, show_default=True, help="Share of each expert's labels that are wrong."
 )
-def experts(
-    source: str,
-    out: Path,
-    features_out: Path | None,
-    class_column: str,
-    seed: int,
-    annotators: int,
-    observed: float,
-    flip: float,
-) -> None:
+def experts(source: str, annotators: int, seed: int, **options: Any) -> None:
     """Simulate experts who label some classes positive, some negative and the others not, with occasional errors.
 
     SOURCE is a data set listed by 'consilience datasets', or a table with a column of items and one of classes.
@@ -74,19 +65,7 @@ def experts(
     from consilience.simulation import simulate_experts
     from consilience.workflows.data_sets import simulate as run
 
-    say(
-        run(
-            simulate_experts,
-            source,
-            class_column=class_column,
-            out=out,
-            features_out=features_out,
-            n_annotators=annotators,
-            observed=observed,
-            flip=flip,
-            random_state=seed,
-        )
-    )
+    say(run(simulate_experts, source, n_annotators=annotators, random_state=seed, **options))
 
 
 @simulate.command(
@@ -108,17 +87,7 @@ def experts(
     help="Probability of the right group: one for all, or one for each.",
 )
 @click.option("--merge", type=Real(0, 1), default=0.0, show_default=True, help="Coarseness of groups, from 0 to 1.")
-def crowd(
-    source: str,
-    out: Path,
-    features_out: Path | None,
-    class_column: str,
-    seed: int,
-    annotators: int,
-    items_each: int | None,
-    accuracy: Any,
-    merge: float,
-) -> None:
+def crowd(source: str, annotators: int, seed: int, **options: Any) -> None:
     """Simulate a crowd that sorts items into groups, more or less finely and carefully.
 
     SOURCE is a data set listed by 'consilience datasets', or a table with a column of items and one of classes.
@@ -126,20 +95,7 @@ def crowd(
     from consilience.simulation import simulate_crowd
     from consilience.workflows.data_sets import simulate as run
 
-    say(
-        run(
-            simulate_crowd,
-            source,
-            class_column=class_column,
-            out=out,
-            features_out=features_out,
-            n_annotators=annotators,
-            items_each=items_each,
-            accuracy=accuracy,
-            merge=merge,
-            random_state=seed,
-        )
-    )
+    say(run(simulate_crowd, source, n_annotators=annotators, random_state=seed, **options))
 
 
 @simulate.command(

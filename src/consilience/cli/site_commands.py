@@ -12,7 +12,7 @@ import click
 
 from consilience.cli.messages import say, say_result
 from consilience.cli.option_types import FILE, Real, WholeNumber, cut, whole
-from consilience.cli.options import clusters_option, example, json_option, reading_features, seed_option
+from consilience.cli.options import clusters_option, example, folder_option, json_option, reading_features, seed_option
 from consilience.cli.program import Program, show_help
 
 
@@ -147,15 +147,7 @@ def show(summary: Path, as_json: bool) -> None:
     is_flag=True,
     help="Also keep sites whose groups have nothing to do with those of any other.  [default: leave them out]",
 )
-@click.option(
-    "-o",
-    "--out",
-    type=FILE,
-    metavar="FOLDER",
-    default=Path("consilience-sites"),
-    show_default=True,
-    help="Folder to write to. An earlier result in it is replaced as a whole; other files in it stay.",
-)
+@folder_option("consilience-sites")
 @seed_option
 @json_option
 def fuse(*, seed: int | None, as_json: bool, **asked: Any) -> None:

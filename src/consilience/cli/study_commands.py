@@ -141,17 +141,7 @@ def _option(name: str, kind: kinds.Setting, default: Any) -> Callable[[Any], Any
 @db_option
 @json_option
 def create(
-    cards: Path | None,
-    images: Path | None,
-    title: str,
-    opened: bool,
-    db: str,
-    as_json: bool,
-    practice: Path | None,
-    admission: tuple[Path, ...],
-    mark: float | None,
-    tries: int | None,
-    **settings: Any,
+    cards: Path | None, images: Path | None, title: str, opened: bool, db: str, as_json: bool, **settings: Any
 ) -> None:
     """Make a study of the CARDS of a file: one on each line, or a table with the columns text, name, picture,
     alt and description.
@@ -161,7 +151,7 @@ def create(
     """
     from consilience.cli.studies import create as run
 
-    training = {"practice": practice, "admission": admission, "mark": mark, "tries": tries}
+    training = {name: settings.pop(name) for name in ("practice", "admission", *ADMISSION)}
     run(cards, images=images, title=title, settings=settings, training=training, opened=opened, db=db, as_json=as_json)
 
 
