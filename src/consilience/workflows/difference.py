@@ -16,7 +16,6 @@ from consilience.analysis.words import Words, read_as
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
-from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection import StudyDifference, difference_report, study_difference
 from consilience.inspection.studies.sections import findings
@@ -24,10 +23,10 @@ from consilience.workflows.inputs import read_for_model
 from consilience.workflows.item_names import read_item_names
 from consilience.workflows.jobs import DifferenceRequest, Result
 from consilience.workflows.notes import note
-from consilience.workflows.outputs import encode_summary, require_no_input, write_table
+from consilience.workflows.outputs import require_folder, save_summary, write_table
 from consilience.workflows.people import two_segments
 from consilience.workflows.reading import is_standard_input, name_source
-from consilience.workflows.result_folder import OF_DIFFERENCE, SUMMARY, checksums_in, replaced_folder, require_free
+from consilience.workflows.result_folder import OF_DIFFERENCE, replaced_folder
 
 MODEL = "SubsetFusion"  # which reads what can be compared
 
@@ -66,9 +65,7 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
     if request.certainty_draws == 1:
         raise InputError(f"{spell(certainty_draws=None)} must be 0, or at least 2.")
     chosen = None if request.words is None else Words.of(request.words)
-    for file in OF_DIFFERENCE:
-        require_no_input(out / file, [request.first, request.second, request.item_names, request.people])
-    require_free(out, OF_DIFFERENCE)
+    require_folder(out, OF_DIFFERENCE, [request.first, request.second, request.item_names, request.people])
     studies, called, notes = read_studies(request)
     found = study_difference(
         *studies,
@@ -86,9 +83,7 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
         for file, table in tables_of(found).items():
             write_table(table, folder / file)
         difference_report(found, words=used, path=folder / "report.html")
-        summary = summary_of(found, used, out) | {"notes": notes + found.notes, "checksums": checksums_in(folder)}
-        with replacing(folder / SUMMARY) as file_of_summary:
-            file_of_summary.write(encode_summary(summary))
+        summary = save_summary(folder, summary_of(found, used, out) | {"notes": notes + found.notes})
     text = "\n".join([*findings(found, used), f"Report and tables: {out}"])
     return DifferenceResult(summary, text, found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
@@ -19,7 +19,6 @@ from consilience.analysis.label_quality import LabelQuality, in_words, label_qua
 from consilience.analysis.names import join_names
 from consilience.analysis.words import Words, use_words
 from consilience.annotations.keywords import spell
-from consilience.atomic_files import replacing
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import Pictures, report
 from consilience.workflows.card_sorts import CardSort, read_card_sort, write_names
@@ -28,22 +27,14 @@ from consilience.workflows.comparing import choose_by_comparing
 from consilience.workflows.inputs import Material, ModelInputs, evidence_for, read_material
 from consilience.workflows.item_extras import Extras
 from consilience.workflows.item_names import ItemNames, read_item_names
-from consilience.workflows.item_ratings import read_ratings, rename_rated, write_ratings
+from consilience.workflows.item_ratings import read_ratings, write_ratings
 from consilience.workflows.jobs import FitRequest, Result
 from consilience.workflows.model_choice import choose, make_estimator, reason_for, with_clusters
-from consilience.workflows.napping import read_napping, rename_placed
+from consilience.workflows.napping import read_napping
 from consilience.workflows.notes import note
-from consilience.workflows.outputs import encode_summary, require_no_input
+from consilience.workflows.outputs import require_folder, save_summary
 from consilience.workflows.preprocessing import as_shown, behind, legible, reads_probabilities, steps_for
-from consilience.workflows.result_folder import (
-    MODEL,
-    REPORT,
-    SUMMARY,
-    checksums_in,
-    possible_files,
-    replaced_folder,
-    require_free,
-)
+from consilience.workflows.result_folder import MODEL, REPORT, SUMMARY, possible_files, replaced_folder
 from consilience.workflows.results import write_results
 from consilience.workflows.saved_models import last_step
 from consilience.workflows.tables import read_scores
@@ -256,19 +247,16 @@ def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple
             names.rename_table(beside.scores),
             names.rename_table(beside.given),
             names.rename_pictures(beside.pictures),
-            rename_rated(names, beside.ratings),
-            rename_placed(names, beside.napping),
+            names.rename_column(beside.ratings),
+            names.rename_column(beside.napping),
             beside.given_groups,
         ),
     )
 
 
-def require_folder_for(model: str, out: Path, inputs: Iterable[Any]) -> None:
+def require_folder_for(model: str, out: Path, inputs: Sequence[Any]) -> None:
     """Raise an InputError unless the results of a model can be written to a folder without overwriting an input."""
-    names, inputs = possible_files(model), list(inputs)
-    for name in names:
-        require_no_input(out / name, inputs)
-    require_free(out, names)
+    require_folder(out, possible_files(model), inputs)
 
 
 def checked_model(name: str, settings: Mapping[str, Any], request: FitRequest, *, found: str | None = None) -> Any:
@@ -374,7 +362,7 @@ def write_folder(
         names_shown = ("scores", "pictures", "ratings", "napping", "given_groups")
         shown = {name: getattr(beside, name) for name in names_shown}
         report(found, **shown, warnings=said.warnings, path=folder / REPORT)
-        summary = {
+        told = {
             "warnings": said.warnings,
             "why": said.why,
             "consilience": consilience.__version__,
@@ -387,10 +375,8 @@ def write_folder(
             "notes": [*said.material.notes, *evidence.notes, *said.suggestions],
             "files": {Path(file).stem: str(out / file) for file in files},
             "why_no_certainty": said.why_no_certainty,
-            "checksums": checksums_in(folder),
         }
-        with replacing(folder / SUMMARY) as file:
-            file.write(encode_summary(summary))
+        summary = save_summary(folder, told)
     return summary
 
 

@@ -53,6 +53,10 @@ class ItemNames:
         """Return a Series or DataFrame with a row for each item by their texts; None stays."""
         return None if table is None else table.set_axis(self.rename(table.index).rename(table.index.name), axis=0)
 
+    def rename_column(self, table: pd.DataFrame | None) -> pd.DataFrame | None:
+        """Return a table with the texts in its column of items, which may have several rows; None stays."""
+        return None if table is None else table.assign(item=self.rename(pd.Index(table["item"])))
+
     def rename_annotations(self, annotations: Kind) -> Kind:
         """Return annotations of the items by their texts."""
         return replace(annotations, items=self.rename(annotations.items), named=True)

@@ -109,11 +109,6 @@ def _of_study(frame: pd.DataFrame, path: TableSource, items: pd.Index, left_out:
     return frame.reset_index(drop=True)
 
 
-def rename_rated(names: ItemNames, ratings: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Return ratings of the items by their texts."""
-    return None if ratings is None else ratings.assign(**{ITEM: names.rename(pd.Index(ratings[ITEM]))})
-
-
 def write_ratings(found: Findings, ratings: pd.DataFrame | None, folder: Path, names: ItemNames | None) -> list[str]:
     """Write the mean ratings of the items with their bridging values, if there are ratings; return the file's name."""
     if ratings is None:

@@ -23,7 +23,6 @@ from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.workflows.cells import ColumnReader, read_cells, with_decimal_points
 from consilience.workflows.item_columns import item_column
-from consilience.workflows.item_names import ItemNames
 from consilience.workflows.notes import note
 from consilience.workflows.people_tables import find_column, find_items, read_names, require_once
 from consilience.workflows.sources import TableSource
@@ -136,8 +135,3 @@ def _of_study(places: pd.DataFrame, path: TableSource, annotations: Groupings, l
     n_people = used[ANNOTATOR].nunique()
     note(f"Sheets of {path}: {quantify(n_people, 'annotator')}, {quantify(used[ITEM].nunique(), 'item')}.")
     return used
-
-
-def rename_placed(names: ItemNames, napping: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Return the places of the items by their texts."""
-    return None if napping is None else napping.assign(**{ITEM: names.rename(pd.Index(napping[ITEM]))})

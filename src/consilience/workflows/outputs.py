@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from consilience.annotations.files.formats import Writer, format_of
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.atomic_files import replacing, require_file_name
 from consilience.errors import InputError
-from consilience.workflows.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
+from consilience.workflows.result_folder import MODEL, REPORT, SUMMARY, checksum_of, checksums_in, fit_in, require_free
 from consilience.workflows.signals import hold_signals
 from consilience.workflows.text import as_json
 
@@ -43,6 +43,13 @@ def require_no_input(output: Path, inputs: Iterable[Any]) -> None:
         if isinstance(path, Path) and _is_same(path, output):
             read = "standard input" if str(path) == STANDARD_INPUT else str(path)
             raise InputError(f"{output} would overwrite the input {read}; choose another file or folder to write.")
+
+
+def require_folder(out: Path, names: Sequence[str], inputs: Sequence[Any]) -> None:
+    """Raise an InputError unless files of these names can be written to a folder without overwriting an input."""
+    for name in names:
+        require_no_input(out / name, inputs)
+    require_free(out, names)
 
 
 def _is_same(path: Path, output: Path) -> bool:
@@ -78,6 +85,14 @@ def table_writer(frame: pd.DataFrame, path: Path) -> Writer:
     return format_of(path).writer(frame, path.name)
 
 
+def save_summary(folder: Path, summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the summary of a result, with the checksums of the other files in its folder, and return it."""
+    found = {**summary, "checksums": checksums_in(folder)}
+    with replacing(folder / SUMMARY) as file:
+        file.write(_encode(found))
+    return found
+
+
 def renew_report(path: Path) -> None:
     """Update the checksum in the summary of a fit, if the folder holds one, after its report was written again."""
     fit, summary = fit_in(path.parent), path.parent / SUMMARY
@@ -85,9 +100,8 @@ def renew_report(path: Path) -> None:
         found = json.loads(summary.read_bytes())
         found["checksums"][path.name] = checksum_of(path)
         with replacing(summary) as file:
-            file.write(encode_summary(found))
+            file.write(_encode(found))
 
 
-def encode_summary(found: Mapping[str, object]) -> bytes:
-    """Return a summary as the content of summary.json."""
+def _encode(found: Mapping[str, object]) -> bytes:
     return (as_json(found) + "\n").encode()

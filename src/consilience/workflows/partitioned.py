@@ -17,14 +17,13 @@ from consilience.analysis.names import as_text, quantify
 from consilience.annotations.files.sources import import_pyarrow
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
-from consilience.atomic_files import replacing
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection.report.label_tables import confusion_tables
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results
 from consilience.workflows.jobs import PartitionsRequest, Result
 from consilience.workflows.model_choice import make_estimator
-from consilience.workflows.outputs import encode_summary, require_no_input, write_table
-from consilience.workflows.result_folder import OF_PARTITIONS, SUMMARY, checksums_in, replaced_folder, require_free
+from consilience.workflows.outputs import require_folder, save_summary, write_table
+from consilience.workflows.result_folder import OF_PARTITIONS, SUMMARY, replaced_folder
 from consilience.workflows.results import mapping_of
 
 PATIENCE = "10s"  # for the scheduler of a cluster to answer
@@ -114,9 +113,7 @@ def fit_partitions(request: PartitionsRequest) -> PartitionsResult:
     model = make_estimator(name, dict(entry.over_partitions or {}) | dict(request.settings))
     if out.resolve() == path.resolve():
         raise InputError(f"{path} holds the table itself; name another folder with {spell(out=...)}.")
-    for file in OF_PARTITIONS:
-        require_no_input(out / file, [path, means.checkpoint])
-    require_free(out, OF_PARTITIONS)
+    require_folder(out, OF_PARTITIONS, [path, means.checkpoint])
     table = _table_for(request)
     with means.client() as client:
         fit(model, table, client=client, n_jobs=means.jobs or 1, checkpoint=means.checkpoint)
@@ -125,10 +122,8 @@ def fit_partitions(request: PartitionsRequest) -> PartitionsResult:
         sizes = _write_items(model, table, folder / f"{answer}s.parquet", answer)
         for file, content in _tables_of(model).items():
             write_table(content, folder / file)
-        found = _summary(model, table, sizes, sorted(path.name for path in folder.iterdir()), out)
-        found |= {"checksums": checksums_in(folder)}
-        with replacing(folder / SUMMARY) as held:
-            held.write(encode_summary(found))
+        files = sorted(path.name for path in folder.iterdir())
+        found = save_summary(folder, _summary(model, table, sizes, files, out))
     return PartitionsResult(found, "\n".join(_lines(found)), model)
 
 

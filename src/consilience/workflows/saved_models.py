@@ -31,9 +31,9 @@ from consilience.workflows.features import read_features
 from consilience.workflows.inputs import ModelInputs, as_read_by, read_for_model
 from consilience.workflows.item_extras import Extras
 from consilience.workflows.item_names import read_item_names
-from consilience.workflows.item_ratings import read_ratings, rename_rated
+from consilience.workflows.item_ratings import read_ratings
 from consilience.workflows.jobs import FeatureOptions, PredictionRequest, ReportRequest
-from consilience.workflows.napping import read_napping, rename_placed
+from consilience.workflows.napping import read_napping
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import renew_report, require_outputs, write_table
 from consilience.workflows.preprocessing import as_shown, legible, needs_of, read_for, steps_for
@@ -186,7 +186,7 @@ def report_again(request: ReportRequest) -> Path:
     ratings = read_ratings(request.ratings, loaded, sort.left_out)
     napping = read_napping(request.napping, loaded, sort.left_out)
     if names is not None:
-        ratings, napping = rename_rated(names, ratings), rename_placed(names, napping)
+        ratings, napping = names.rename_column(ratings), names.rename_column(napping)
         loaded, pictures = names.rename_annotations(loaded), names.rename_pictures(pictures)
         table, rated, given = (names.rename_table(part) for part in (table, rated, given))
         set_items(model, names.rename(model.items_))

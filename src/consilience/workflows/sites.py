@@ -14,7 +14,6 @@ import consilience
 from consilience import write_annotations
 from consilience.analysis.words import Words
 from consilience.annotations.keywords import spell
-from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection import report
 from consilience.sites import FusedSites, SiteSummary, read_summary, write_summary
@@ -24,9 +23,9 @@ from consilience.sites.summarising import hash_name
 from consilience.workflows.features import categorical_columns, read_features
 from consilience.workflows.jobs import FeatureOptions, Result, SiteFusionRequest, SiteSummaryRequest
 from consilience.workflows.notes import note
-from consilience.workflows.outputs import encode_summary, require_no_input, require_outputs, write_table
+from consilience.workflows.outputs import require_folder, require_outputs, save_summary, write_table
 from consilience.workflows.preprocessing import steps_for
-from consilience.workflows.result_folder import OF_SITES, SUMMARY, checksums_in, replaced_folder, require_free
+from consilience.workflows.result_folder import OF_SITES, replaced_folder
 from consilience.workflows.tables import read_table
 
 WORDS = "items,sites"
@@ -201,9 +200,7 @@ def fuse_sites(request: SiteFusionRequest) -> SiteFusionResult:
     if (key_file is None) != (items is None):
         both = f"{spell(key_file=None)} and {spell(items=None)}"
         raise InputError(f"{both} belong together: the key names the items that you list.")
-    for file in OF_SITES:
-        require_no_input(out / file, [*paths, key_file, items])
-    require_free(out, OF_SITES)
+    require_folder(out, OF_SITES, [*paths, key_file, items])
     summaries = [read_summary(path) for path in paths]
     if key_file is not None and items is not None:
         summaries = _named_again(summaries, _key(key_file), _lines(items))
@@ -216,9 +213,7 @@ def fuse_sites(request: SiteFusionRequest) -> SiteFusionResult:
         write_table(found.sites.reset_index(), folder / "sites.csv")
         write_annotations(found.groupings, folder / "groupings.csv")
         report(found.model, found.groupings, words=Words.of(WORDS), path=folder / "report.html")
-        summary = _summary(found, paths, out) | {"checksums": checksums_in(folder)}
-        with replacing(folder / SUMMARY) as file_of_summary:
-            file_of_summary.write(encode_summary(summary))
+        summary = save_summary(folder, _summary(found, paths, out))
     return SiteFusionResult(summary, "\n".join(_answer(found, out)), found)
 
 
