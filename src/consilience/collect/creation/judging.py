@@ -169,16 +169,9 @@ def _without_others(items: Sequence[Item], clusters: Sequence[Cluster]) -> tuple
 def _taken_over(settings: StudySettings) -> StudySettings:
     panel = settings.panel
     kept = ("identified_by", "returning", "minutes", "keep_days", "required_parameters")
-    return StudySettings(
-        language=settings.language,
-        languages=settings.languages,
-        direction=settings.direction,
-        texts=settings.texts,
-        texts_in=settings.texts_in,
-        translations=settings.translations,
-        parameters=settings.parameters,
-        panel=Panel(**{name: getattr(panel, name) for name in kept}),
-    )
+    of_study = ("language", "languages", "direction", "texts", "texts_in", "translations", "parameters")
+    taken: dict[str, Any] = {name: getattr(settings, name) for name in of_study}
+    return StudySettings(**taken, panel=Panel(**{name: getattr(panel, name) for name in kept}))
 
 
 def _usual_settings(clusters: Sequence[Cluster], n_questions: int | None, like: StudySettings) -> StudySettings:

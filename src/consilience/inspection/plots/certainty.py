@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Ellipse
 
 from consilience.analysis.certainty import Certainty
@@ -98,7 +99,7 @@ def plot_certainty_map(
     look = Look.of(ax)
     for ellipse, place in zip(ellipses, co_occurrence.places, strict=True):
         colour = look.colour(int(co_occurrence.codes[place]))
-        ellipse.set(facecolor=(*_rgb(colour), 0.1), edgecolor=(*_rgb(colour), 0.5), linewidth=0.8, zorder=1)
+        ellipse.set(facecolor=(*to_rgb(colour), 0.1), edgecolor=(*to_rgb(colour), 0.5), linewidth=0.8, zorder=1)
         ax.add_patch(ellipse)
     ax.autoscale_view()
     return ax
@@ -117,7 +118,3 @@ def _ellipse(centre: Float[np.ndarray, " 2"], covariance: Float[np.ndarray, "2 2
     width, height = 2 * RADIUS * np.sqrt(np.maximum(variances[::-1], 0))
     angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1]))
     return Ellipse((float(centre[0]), float(centre[1])), float(width), float(height), angle=float(angle))
-
-
-def _rgb(colour: str) -> tuple[float, float, float]:
-    return int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:7], 16) / 255
