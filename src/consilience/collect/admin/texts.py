@@ -17,9 +17,9 @@ from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.languages import LANGUAGES, catalogue_for
 from consilience.collect.settings.model import Study, StudySettings
+from consilience.collect.settings.panel import MOMENTS
 from consilience.collect.settings.sentences import GROUPS, TEXTS
 from consilience.collect.settings.texts import own_texts
-from consilience.collect.settings.written import list_written
 from consilience.collect.store import Store
 from consilience.collect.wording.catalogues import is_machine_made
 from consilience.collect.wording.wording import Wording
@@ -72,8 +72,22 @@ def _with_translations(
 
 
 def _written_in(store: Store, study: Study) -> dict[str, list[str]]:
-    items = store.items(study.id)
-    return list_written(study, items if len(items) <= MOST_CARDS else ())
+    """Return what a study itself says, each sentence once, by what it belongs to; very many cards are left out."""
+    settings, items = study.settings, store.items(study.id)
+    asked = [one for moment in MOMENTS for one in settings.panel.questions(moment)]
+    found = {
+        "The study": [study.title, settings.instructions, settings.panel.consent],
+        "Questions": [text for one in asked for text in (one.text, *one.options)],
+        "Categories": [text for name in settings.categories for text in (name, settings.meanings.get(name, ""))],
+        "Cards": [text for item in items for text in (item.text, item.alt, item.description)],
+    }
+    if len(items) > MOST_CARDS:
+        found["Cards"] = []
+    part_of: dict[str, str] = {}
+    for part, texts in found.items():
+        for text in filter(None, texts):
+            part_of.setdefault(text, part)
+    return {part: texts for part in found if (texts := [text for text, belongs in part_of.items() if belongs == part])}
 
 
 def field_of(text: str) -> str:
