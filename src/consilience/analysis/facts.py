@@ -70,10 +70,7 @@ def _of_clusters(found: Findings) -> dict[str, Any]:
     quality = model.annotators_
     facts = {
         "standardized": is_standardized(found.model),
-        "n_clusters": model.n_clusters_,
-        "cluster_sizes": found.clusters.sizes.tolist(),
-        "cluster_examples": _examples(found),
-        **_name_clusters(found),
+        **_describe_clusters(found),
         "caveats": found.told(found.can.notes),
     }
     if found.groups:
@@ -102,10 +99,7 @@ def _of_fusion(found: Findings) -> dict[str, Any]:
     columns = ["n_groupings", "n_items", "n_groups", "weight", "agreement"]
     return {
         "n_groupings": model.groupings_.n_groupings,
-        "n_clusters": model.n_clusters_,
-        "cluster_sizes": found.clusters.sizes.tolist(),
-        "cluster_examples": _examples(found),
-        **_name_clusters(found),
+        **_describe_clusters(found),
         "n_items_without_cluster": int((model.labels_ < 0).sum()),
         "n_clusters_considered": model.n_clusters_curve_.index.tolist(),
         "best_cut": None if found.cuts is None else _of_cuts(*found.cuts),
@@ -196,13 +190,15 @@ def _of_given_labels(quality: LabelQuality) -> dict[str, Any]:
     }
 
 
-def _name_clusters(found: Findings) -> dict[str, Any]:
-    """Return the name of each cluster, None where there is none, and the names that annotators give it, with counts."""
+def _describe_clusters(found: Findings) -> dict[str, Any]:
+    """Return sizes of the clusters, examples and names, None where there is none, and what annotators call them."""
     clusters = found.clusters
+    facts = {"n_clusters": found.estimator.n_clusters_, "cluster_sizes": clusters.sizes.tolist()}
+    facts["cluster_examples"] = _examples(found)
     if not clusters.called:
-        return {"cluster_names": None}
+        return facts | {"cluster_names": None}
     choices = count_group_names(found.names, len(clusters.index), CHOICES)
-    return {"cluster_names": [name or None for name in clusters.called], "cluster_name_choices": choices}
+    return facts | {"cluster_names": [name or None for name in clusters.called], "cluster_name_choices": choices}
 
 
 def _examples(found: Findings) -> list[list[Any]]:
