@@ -97,12 +97,10 @@ def ids_left_out(ids: list[Any], path: TableSource) -> str:
     return f"{len(ids)} columns of {path} ({shown}) are ids of the rows and were left out."
 
 
-def read_numbers(
-    path: TableSource, *, blanks: bool = False, items: pd.Index | None = None, chosen: str | None = None
-) -> pd.DataFrame:
+def read_numbers(path: TableSource, *, blanks: bool = False, items: pd.Index | None = None) -> pd.DataFrame:
     """Read a table of numbers indexed by item; see `numbers` and `consilience.workflows.item_columns.item_column`."""
     table = with_decimal_points(read_table(path, items))
-    return numbers(table, path, item=item_column(table, path, items=items, chosen=chosen), blanks=blanks)
+    return numbers(table, path, item=item_column(table, path, items=items), blanks=blanks)
 
 
 def named_as(table: pd.DataFrame, items: pd.Index) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.fitted import groupings_of, unwrap
@@ -30,22 +30,11 @@ def plane_file(
 
 
 def points_file(
-    name: str,
-    points: Float[np.ndarray, "points axes"],
-    axes: Sequence[str],
-    items: pd.Index,
-    clusters: FoundClusters,
-    shown: Int[np.ndarray, " points"] | None = None,
+    name: str, points: Float[np.ndarray, "points axes"], axes: Sequence[str], items: pd.Index, clusters: FoundClusters
 ) -> Download | None:
-    """Return coordinates of items, and their clusters.
-
-    shown : places of the items of the points; by default those of all, of which, if there are very many, only those
-        that are drawn are returned.
-    """
-    if shown is None:
-        shown = some_of(np.arange(len(points)), MOST_POINTS)
-        points = points[shown]
-    frame = pd.DataFrame(points, columns=list(axes)).astype(float).map(lambda value: float(f"{value:.5g}"))
+    """Return coordinates of items, and their clusters; if there are very many, of those that are drawn."""
+    shown = some_of(np.arange(len(points)), MOST_POINTS)
+    frame = pd.DataFrame(points[shown], columns=list(axes)).astype(float).map(lambda value: float(f"{value:.5g}"))
     frame.insert(0, "item", items[shown].to_numpy(), allow_duplicates=True)
     frame.insert(len(frame.columns), clusters.column, clusters.names_of(clusters.codes[shown]), allow_duplicates=True)
     return small(download(name, frame))
