@@ -177,5 +177,7 @@ def warn_of_constant(labels: Labels, annotators: Bool[np.ndarray, " annotators"]
 
 def without(labels: Labels, annotators: Bool[np.ndarray, " annotators"]) -> Labels:
     """Return the labels without those by some annotators, who stay among the annotators."""
+    if not annotators.any():
+        return labels  # of many, a copy is large
     rows = ~annotators[labels.annotator]
     return replace(labels, item=labels.item[rows], annotator=labels.annotator[rows], label=labels.label[rows])
