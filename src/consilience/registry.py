@@ -110,6 +110,7 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("labels",),
             description="Level of each item from ratings, such as 1 to 5, by raters who each have a bias, a slope, a "
             "noise and lapses; the mean where they cannot be told.",
+            over_partitions={},
         ),
         Entry(
             name="TagConsensus",

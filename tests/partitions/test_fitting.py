@@ -20,7 +20,7 @@ from consilience.partitions.models import label_parts
 from consilience.partitions.models.registry import MODELS
 from consilience.registry import ESTIMATORS
 from consilience.simulation import simulate_copies
-from tests.partitions import made
+from tests.partitions import made, same_fit
 from tests.quick_cases import quick_in_turn
 
 ASKED_FOR = {
@@ -39,29 +39,10 @@ PARTITIONINGS = {
 }
 
 
-def assert_same_fit(model, frames, *, tolerance=1e-6, **fit_arguments):
-    """Fit both ways, and compare all attributes without an axis of items, and the results of items."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnnotationWarning)
-        here = DawidSkene(**model).fit(made.whole(frames))
-        there = fit(DawidSkene(**model), PartitionedTable(frames), **fit_arguments)
-        results = pd.concat(item_results(there, PartitionedTable(frames))).set_index("item").loc[here.items_]
-    close = {"rtol": tolerance, "atol": tolerance}
-    assert here.n_iter_ == there.n_iter_
-    assert here.converged_ == there.converged_
-    assert here.classes_.tolist() == there.classes_.tolist()
-    assert here.temperature_ == pytest.approx(there.temperature_, rel=tolerance)
-    np.testing.assert_allclose(here.lower_bounds_, there.lower_bounds_, **close)
-    np.testing.assert_allclose(here.class_proportions_, there.class_proportions_, **close)
-    for name in ("annotators_", "confusion_matrices_", "confusion_counts_"):
-        pd.testing.assert_frame_equal(
-            getattr(here, name), getattr(there, name), rtol=tolerance, atol=tolerance, check_index_type=False
-        )
-    assert pd.isna(here.labels_).tolist() == results["label"].isna().tolist()
-    known = ~pd.isna(here.labels_)
-    assert here.labels_[known].tolist() == results["label"][known].tolist()
-    np.testing.assert_allclose(here.responsibilities_.max(1)[known], results["probability"][known], **close)
-    return here, there
+def assert_same_fit(settings, frames, **arguments):
+    """Fit both ways, and compare."""
+    arrays, tables = ("class_proportions_", "temperature_"), ("confusion_counts_",)
+    return same_fit.assert_same_fit(DawidSkene(**settings), frames, arrays=arrays, tables=tables, **arguments)
 
 
 @pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1), ids=PARTITIONINGS)
@@ -355,7 +336,7 @@ def test_what_partitions_cannot_fit_is_refused():
         fit(DawidSkene(subtypes=2), table)
     with pytest.raises(InputError, match="The 'tol' parameter of DawidSkene must be"):
         fit(DawidSkene(subtypes=1, tol=-1), table)
-    known = "DawidSkene, KCC, MCVC, MECC, PartitionLabelModel, ProductMixture, StagewiseEM and SubsetFusion"
+    known = "DawidSkene, KCC, MCVC, MECC, OrdinalRatings, .* and SubsetFusion"
     with pytest.raises(InputError, match=f"Partitions can be fitted by {known}. Got a SpectralEM"):
         fit(SpectralEM(), table)
     with pytest.raises(InputError, match="Partitions do not fit TagConsensus: its classes are the sets of tags"):

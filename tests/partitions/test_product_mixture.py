@@ -1,48 +1,27 @@
 """`ProductMixture` over partitions: as in memory, for any partitioning."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
 from consilience.consensus import DawidSkene, ProductMixture
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import parts
-from consilience.partitions import PartitionedTable, fit, item_results
+from consilience.partitions import PartitionedTable, fit
 from consilience.partitions.models import product_mixture
 from consilience.simulation import simulate_copies
-from tests.partitions import made
+from tests.partitions import made, same_fit
 from tests.partitions.test_fitting import PARTITIONINGS
 from tests.quick_cases import quick_in_turn
 
 FIXED = {"copies": None, "random_state": 0}
 RANDOM = FIXED | {"init": "random", "n_init": 2, "tol": 1e-12}
-TABLES = ("annotators_", "confusion_matrices_")
-ARRAYS = ("weights_", "lower_bounds_", "restart_bounds_", "log_likelihood_")
+ARRAYS = ("weights_", "restart_bounds_", "log_likelihood_")
 
 
-def assert_same_fit(settings, frames, *, tolerance=1e-6, **arguments):
-    """Fit both ways, and compare all attributes without an axis of items, and the results of items."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnnotationWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        here = ProductMixture(**settings).fit(made.whole(frames))
-        there = fit(ProductMixture(**settings), PartitionedTable(frames), **arguments)
-        results = pd.concat(item_results(there, PartitionedTable(frames))).set_index("item").loc[here.items_]
-    close = {"rtol": tolerance, "atol": tolerance}
-    assert (here.n_iter_, here.converged_, here.n_clusters_) == (there.n_iter_, there.converged_, there.n_clusters_)
-    assert here.classes_.tolist() == there.classes_.tolist()
-    for name in ARRAYS:
-        np.testing.assert_allclose(getattr(here, name), getattr(there, name), err_msg=name, **close)
-    for name in TABLES:
-        pd.testing.assert_frame_equal(getattr(here, name), getattr(there, name), check_index_type=False, **close)
-    known = ~pd.isna(here.labels_)
-    assert known.tolist() == results["label"].notna().tolist()
-    assert here.labels_[known].tolist() == results["label"][known].tolist()
-    np.testing.assert_allclose(here.responsibilities_.max(1)[known], results["probability"][known], **close)
-    return here, there
+def assert_same_fit(settings, frames, **arguments):
+    """Fit both ways, and compare."""
+    return same_fit.assert_same_fit(ProductMixture(**settings), frames, arrays=ARRAYS, **arguments)
 
 
 @pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 4), ids=PARTITIONINGS)

@@ -102,10 +102,10 @@ def fit_partitions(*, settings: tuple[tuple[str, Any], ...], seed: int | None, a
     are read one at a time, by threads or by the workers of a Dask cluster; only sums, and samples of a fixed size,
     travel.
 
-    DawidSkene, ProductMixture and StagewiseEM write labels.parquet (the class of each item and its probability),
-    annotators.csv, confusion.csv, counts.csv (DawidSkene, for 'consilience fit --history') and summary.json; the others
-    clusters.parquet, annotators.csv, centroids.csv (KCC: shares of the groups in each cluster), mapping.csv
-    (PartitionLabelModel: what each group means) or views.csv (MECC, MCVC), and summary.json.
+    DawidSkene, OrdinalRatings, ProductMixture and StagewiseEM write labels.parquet (the class of each item and its
+    probability), annotators.csv, confusion.csv, counts.csv (DawidSkene, for 'consilience fit --history') and
+    summary.json; the others clusters.parquet, annotators.csv, centroids.csv (KCC: shares of the groups in each
+    cluster), mapping.csv (PartitionLabelModel: what each group means) or views.csv (MECC, MCVC), and summary.json.
     """
     from consilience.workflows import PartitionsRequest
     from consilience.workflows import fit_partitions as run

@@ -40,8 +40,8 @@ def fit(
     Up to rounding the fit is that of ``model.fit`` on the whole table, if this is not larger than the samples:
 
     - DawidSkene finds the temperature from items of about 100,000 labels, and StagewiseEM from as many whether classes
-      have subtypes. DawidSkene, ProductMixture and StagewiseEM find copies from items of about 1,500,000 pairs of
-      labels. Their p values always come from another order of the items than in memory.
+      have subtypes. DawidSkene, OrdinalRatings, ProductMixture and StagewiseEM find copies from items of about
+      1,500,000 pairs of labels. Their p values always come from another order of the items than in memory.
     - ProductMixture draws random starts for 100,000 items.
     - KCC, MECC, MCVC and SubsetFusion read labels as groupings: items with the same label by an annotator form a group.
       The runs of KCC begin with 100,000 items. SubsetFusion finds the number of clusters, and the clusters to begin
@@ -50,7 +50,8 @@ def fit(
 
     Parameters
     ----------
-    model : DawidSkene, KCC, MCVC, MECC, PartitionLabelModel, ProductMixture, StagewiseEM or SubsetFusion
+    model : estimator
+        A DawidSkene, KCC, MCVC, MECC, OrdinalRatings, PartitionLabelModel, ProductMixture, StagewiseEM or SubsetFusion.
         DawidSkene with ``subtypes=1``: classes are divided along an eigenvector with an entry for each item.
         PartitionLabelModel and SubsetFusion with ``copies=None``: groups that copies repeat are not left out of
         partitions. SubsetFusion with ``refine=True``.
@@ -69,9 +70,10 @@ def fit(
     -------
     the model, fitted
         With all attributes of the fit in memory, but those of items: ``labels_``, ``labels_series_``,
-        ``labels_apart_``, ``responsibilities_``, ``view_labels_``, ``view_responsibilities_``, ``embedding_``,
-        ``part_``, ``subtypes_`` and ``items_``, and methods that use these. See `item_results`. A PartitionLabelModel,
-        and an MCVC or MECC with features, predict new items with ``predict``.
+        ``labels_apart_``, ``responsibilities_``, ``values_``, ``intervals_``, ``view_labels_``,
+        ``view_responsibilities_``, ``embedding_``, ``part_``, ``subtypes_`` and ``items_``, and methods that use these.
+        See `item_results`. A PartitionLabelModel, and an MCVC or MECC with features, predict new items with
+        ``predict``.
 
     Raises
     ------

@@ -26,8 +26,8 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
     Parameters
     ----------
     model : one of those that `fit` takes
-        Fitted to partitions; the table need not be that of the fit. A DawidSkene, KCC, ProductMixture or StagewiseEM
-        can also be fitted in memory.
+        Fitted to partitions; the table need not be that of the fit. A DawidSkene, KCC, OrdinalRatings, ProductMixture
+        or StagewiseEM can also be fitted in memory.
     table : PartitionedTable; PartitionedItems for a model with features
     responsibilities : bool, default=False
         Whether to add the probabilities of all classes or clusters.

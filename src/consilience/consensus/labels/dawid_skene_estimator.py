@@ -395,7 +395,7 @@ class DawidSkene(LabelAggregator):
         labels = with_classes_of(history, self._labels(annotations, reset=True, missing=missing, gold=gold))
         if history is not None:
             self._require_few_cells(labels)
-        _warn_of_ratings(labels)
+        warn_of_ratings(labels)
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
         annotators, past = history_counts(history, arranged.ordered)
@@ -775,7 +775,7 @@ class DawidSkene(LabelAggregator):
         return softmax(self._log_weights), self._subtype_rows
 
 
-def _warn_of_ratings(labels: Labels) -> None:
+def warn_of_ratings(labels: Labels) -> None:
     """Warn if the classes have an order, or are too many numbers to be names, and name the model that takes it."""
     many = labels.n_classes > MOST_NUMBERS and pd.api.types.is_numeric_dtype(labels.classes)
     if labels.ordered or many:

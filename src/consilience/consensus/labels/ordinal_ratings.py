@@ -51,8 +51,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import log_ndtr, ndtr, xlogy
 
-from consilience.inference.iterate import Trace, iterate
-from consilience.inference.product_distributions import Expectation, OneHotLabels
+from consilience.inference.iterate import Loop, Trace, begin
+from consilience.inference.product_distributions import Expectation, LabelsOfItems
 
 CELLS = 35  # at least, of all levels
 BEYOND = 0.5  # units by which the values of the end levels reach beyond the scale
@@ -130,7 +130,7 @@ class RatingsState:
 class RatingsProblem:
     """onehot : labels, with a component for each cell. shares : r of each level."""
 
-    onehot: OneHotLabels
+    onehot: LabelsOfItems
     grid: ValueGrid
     shares: Float[np.ndarray, " levels"]
 
@@ -147,10 +147,12 @@ def init(problem: RatingsProblem, n_raters: int, mean: float, spread: float) -> 
     return expect(state, problem)
 
 
-def run(problem: RatingsProblem, start: RatingsState, *, max_iter: int, tol: float) -> Trace[RatingsState]:
-    """Sweep until ln p(labels, parameters) stands still."""
-    return iterate(
-        start,
+def run(
+    problem: RatingsProblem, n_raters: int, spread: float, *, max_iter: int, tol: float, loop: Loop = begin
+) -> Trace[RatingsState]:
+    """Sweep from `init` until ln p(labels, parameters) stands still; `loop` runs the sweeps."""
+    return loop(
+        lambda: init(problem, n_raters, problem.grid.origin, spread),
         lambda state: step(state, problem),
         lambda state: lower_bound(state, problem),
         max_iter=max_iter,

@@ -16,7 +16,7 @@ from consilience.annotations.levels import numbers_in_text, scale_of_levels
 from consilience.annotations.name_lists import require_list
 from consilience.annotations.types import AnnotationsLike, Flag, Integer, Literal, Missing, NameGroups, Names, Real
 from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
-from consilience.consensus.labels.equal_spread import EqualSpread, reason_for_equal_spread
+from consilience.consensus.labels.equal_spread import EqualSpread, RatingSums, reason_for_equal_spread
 from consilience.consensus.labels.levels_of_items import LevelsOfItems
 from consilience.consensus.labels.ordinal_ratings import (
     SLOPE_SPREAD,
@@ -26,7 +26,6 @@ from consilience.consensus.labels.ordinal_ratings import (
     RatingsProblem,
     RatingsState,
     ValueGrid,
-    init,
     log_table,
     log_weights,
     probabilities,
@@ -51,7 +50,15 @@ from consilience.estimators.parameters import (
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import TIE
-from consilience.inference.product_distributions import Weights, encode_labels, posterior
+from consilience.inference.iterate import Loop, begin
+from consilience.inference.product_distributions import (
+    AnyTable,
+    LabelsOfItems,
+    OneHotLabels,
+    Weights,
+    encode_labels,
+    posterior,
+)
 
 SHARED = 0.6  # units of noise that raters share: recorded ratings ask for .7, and simulated ones for none
 LEAST_SHARED = 1e-3  # units: places between cells would be certain without
@@ -220,7 +227,7 @@ class OrdinalRatings(LabelAggregator):
         raters, at = self.annotators_, np.arange(self.n_clusters_ - 1) + 0.5 - self._origin
         seen = at - raters["bias"].to_numpy()[:, None]
         slope = raters["slope"].to_numpy()[:, None]
-        value = np.divide(seen, slope, out=np.sign(seen) * np.inf, where=slope > 0)
+        value = np.divide(seen, slope, out=np.copysign(np.inf, seen), where=slope > 0)
         names = pd.Index(self.classes_[1:], tupleize_cols=False, name="from")
         return pd.DataFrame(value + self._origin + 1, raters.index, names)
 
@@ -270,56 +277,35 @@ class OrdinalRatings(LabelAggregator):
 
     def tell_classes(self, labels: Labels) -> tuple[np.ndarray, Float[np.ndarray, "items classes"]]:
         """Return the level of each item, missing without labels, and the probability of each level."""
-        found = self._tell(labels)
+        found = self._tell(self._in_numbers(labels))
         return self._name_codes(labels, self._codes_of(found.place), np.diff(labels.indptr) > 0), found.told
 
-    def _labels(self, annotations: Any, *, reset: bool, missing: Any = None, gold: Any = None) -> Labels:
-        labels = super()._labels(annotations, reset=reset, missing=missing, gold=gold)
-        if not reset:
-            rated = pd.api.types.is_numeric_dtype(self._label_names)
-            return replace(labels, classes=numbers_in_text(labels.classes)) if rated else labels
+    def as_ratings(self, labels: Labels) -> Labels:
+        """Return labels as they are fitted: with all levels, in rising order.
+
+        Raises InputError: the labels are not numbers, and have no order, or one is not among the levels.
+        """
         try:
             return labels.as_ratings(None if is_auto(self.levels) else require_list(self.levels, "levels"))
         except AnnotationError as error:
             raise InputError(f"OrdinalRatings: {error}") from error
 
+    def _labels(self, annotations: Any, *, reset: bool, missing: Any = None, gold: Any = None) -> Labels:
+        labels = super()._labels(annotations, reset=reset, missing=missing, gold=gold)
+        return self.as_ratings(labels) if reset else self._in_numbers(labels)
+
+    def _in_numbers(self, labels: Labels) -> Labels:
+        rated = pd.api.types.is_numeric_dtype(self._label_names)
+        return replace(labels, classes=numbers_in_text(labels.classes)) if rated else labels
+
     def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> OrdinalRatings:
         copies = copies_of(self, labels, known=known)
         weight = self._weights_of(labels.item, labels.annotator, labels.label)
-        self._origin = float(np.average(labels.label, weights=weight))
-        grid = self._grid(labels.n_classes)
-        shares = np.bincount(labels.label, minlength=labels.n_classes) + 1.0
-        onehot = encode_labels(labels, len(grid.values), known=known, n_classes=labels.n_classes, weight=weight)
-        problem = RatingsProblem(onehot, grid, shares / shares.sum())
-        spread = float(np.sqrt(np.average((labels.label - self._origin) ** 2, weights=weight)))
-        start = init(problem, labels.n_annotators, self._origin, spread)
-        trace = run(problem, start, max_iter=int(self.max_iter), tol=float(self.tol))
-        keep_trace(self, trace)
-        self.reason_ = self._reason_for_equal(trace.state, grid, labels)
-        self.annotator_model_ = "equal" if self.reason_ else "individual"
-        self._noise = EqualSpread.of(labels.item, labels.label, weight, len(labels), grid).noise
-        self._read_off(labels, trace.state, problem, known)
-        compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
-        return self
-
-    def _reason_for_equal(self, state: RatingsState, grid: ValueGrid, labels: Labels) -> str:
-        if self.annotator_model == "auto":
-            return reason_for_equal_spread(state, grid, labels)
-        return "annotator_model='equal'" if self.annotator_model == "equal" else ""
-
-    def _read_off(
-        self, labels: Labels, state: RatingsState, problem: RatingsProblem, known: Int[np.ndarray, " items"] | None
-    ) -> None:
-        grid, shares = problem.grid, problem.shares
-        raters = state.raters if self.annotator_model_ == "individual" else _alike(labels.n_annotators, self._noise)
-        self._log_weights, self._log_table = log_weights(state, grid), log_table(raters, problem)
-        newcomer = _alike(1, np.exp(state.noise_mean) if self.annotator_model_ == "individual" else self._noise)
-        self._newcomer = probabilities(newcomer, grid, shares)[0].T
-        self._shared, self.spread_of_items_ = self._noise_that_is_shared(state, grid), state.spread
-        q = posterior(problem.onehot, self._log_weights, self._log_table)
-        weight = self._weights_of(labels.item, labels.annotator, labels.label)
-        found = self._levels_of(labels.item, labels.label, weight, q)
-        confusion = _by_level(probabilities(raters, grid, shares), np.exp(self._log_weights), grid.n_levels)
+        sums = RatingSums.of(labels, weight)
+        n_cells = len(sums.grid.values)
+        onehot = encode_labels(labels, n_cells, known=known, n_classes=labels.n_classes, weight=weight)
+        raters, confusion = self.learn(onehot, sums, labels.classes)
+        found = self.levels_of(labels.item, labels.label, weight, onehot)
         self._set_result(labels, with_known(found.told, known), labels.classes, confusion, known=known)
         is_known = self._gold >= 0
         place = np.where(is_known, self._gold, found.place)
@@ -328,7 +314,40 @@ class OrdinalRatings(LabelAggregator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnannotatedWarning)  # _set_result named such items
             self.labels_ = self._name_codes(labels, self._codes_of(place), (np.diff(labels.indptr) > 0) | is_known)
-        self.annotators_ = self.annotators_.assign(**_parameters(raters, state.spread))
+        self.keep_raters(raters)
+        compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
+        return self
+
+    def learn(
+        self, onehot: LabelsOfItems, sums: RatingSums, levels: pd.Index, loop: Loop = begin
+    ) -> tuple[Raters, Float[np.ndarray, "raters levels labels"]]:
+        """Sweep until the bound converges, decide whether raters differ, and set what tells of items.
+
+        Return the raters, and their confusion matrices. `loop` runs the sweeps.
+        """
+        grid, n_raters = sums.grid, len(sums.n_labels)
+        problem = RatingsProblem(onehot, grid, sums.shares)
+        trace = run(problem, n_raters, sums.spread, max_iter=int(self.max_iter), tol=float(self.tol), loop=loop)
+        keep_trace(self, trace)
+        state, self._origin, self._noise = trace.state, grid.origin, sums.noise
+        self.reason_ = self._reason_for_equal(state, sums, levels)
+        self.annotator_model_ = "equal" if self.reason_ else "individual"
+        raters, usual_noise = state.raters, float(np.exp(state.noise_mean))
+        if self.reason_:
+            raters, usual_noise = _alike(n_raters, self._noise), self._noise
+        self._log_weights, self._log_table = log_weights(state, grid), log_table(raters, problem)
+        self._newcomer = probabilities(_alike(1, usual_noise), grid, sums.shares)[0].T
+        self._shared, self.spread_of_items_ = self._noise_that_is_shared(state, grid), state.spread
+        return raters, _by_level(probabilities(raters, grid, sums.shares), np.exp(self._log_weights), grid.n_levels)
+
+    def _reason_for_equal(self, state: RatingsState, sums: RatingSums, levels: pd.Index) -> str:
+        if self.annotator_model == "auto":
+            return reason_for_equal_spread(state, sums, levels)
+        return "annotator_model='equal'" if self.annotator_model == "equal" else ""
+
+    def keep_raters(self, raters: Raters) -> None:
+        """Add the parameters of the raters to the table of annotators."""
+        self.annotators_ = self.annotators_.assign(**_parameters(raters, self.spread_of_items_))
 
     def _noise_that_is_shared(self, state: RatingsState, grid: ValueGrid) -> Float[np.ndarray, " cells"]:
         """Standard deviation of what all raters together are wrong by, in each cell of the value."""
@@ -338,19 +357,24 @@ class OrdinalRatings(LabelAggregator):
             own = np.hypot(state.bias_spread, SLOPE_SPREAD * (grid.values - grid.origin)) / np.sqrt(n_attentive)
         return np.maximum(own, (SHARED if self.calibrate else LEAST_SHARED) * grid.unit)
 
-    def _levels_of(
+    def levels_of(
         self,
         item: Int[np.ndarray, " labels"],
         label: Int[np.ndarray, " labels"],
         weight: Float[np.ndarray, " labels"] | None,
-        q: Float[np.ndarray, "items cells"],
+        onehot: OneHotLabels,
+        table: AnyTable | None = None,
     ) -> LevelsOfItems:
-        """Return what is told of items, by their labels or their posteriors."""
-        grid = self._grid(len(self._newcomer))
+        """Return what is told of items by their labels, encoded for a table: by default that of the fitted raters.
+
+        item, label, weight : of each label.
+        """
+        n_levels = len(self._newcomer)
         if self.annotator_model_ == "individual":
-            return LevelsOfItems.of(q, grid, self._shared)
-        means = EqualSpread.of(item, label, weight, len(q), grid)
-        return means.levels(self._noise, self.spread_of_items_, self._shared[0], grid.n_levels)
+            q = posterior(onehot, self._log_weights, self._log_table if table is None else table)
+            return LevelsOfItems.of(q, self._grid(n_levels), self._shared)
+        means = EqualSpread.of(item, label, weight, onehot.n_items, self._origin)
+        return means.levels(self._noise, self.spread_of_items_, self._shared[0], n_levels)
 
     def _tell(self, labels: Labels) -> LevelsOfItems:
         """Return what is told of fitted or new items, by their labels alone."""
@@ -358,8 +382,7 @@ class OrdinalRatings(LabelAggregator):
             warnings.simplefilter("ignore")  # the same codes are read again below
             annotator, label = self._fitted_codes(labels)
         weight = self._weights_of(labels.item, annotator, label)
-        onehot, table = self._evidence(labels)
-        return self._levels_of(labels.item, label, weight, posterior(onehot, self._log_weights, table))
+        return self.levels_of(labels.item, label, weight, *self._evidence(labels))
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         return self._tell(labels).told

@@ -37,17 +37,16 @@ from consilience.consensus.labels.calibration import Calibration, no_calibration
 from consilience.consensus.labels.choice_of_prior import PULL_OF_ONE, are_too_few, note_on_few, prior_of_classes
 from consilience.consensus.labels.constant_annotators import constant_among, warn_of_constant
 from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, columns_of
-from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
+from consilience.consensus.labels.dawid_skene_estimator import DawidSkene, warn_of_ratings
 from consilience.consensus.labels.samples import join_labels, most_labels, sampled_places
 from consilience.consensus.labels.shared_errors import count_independent, warn_of_shared_errors
 from consilience.errors import InputError
-from consilience.estimators.annotator_tables import tabulate_quality
 from consilience.estimators.parameters import is_auto
 from consilience.estimators.traces import keep_trace
 from consilience.inference.parts import LabelsInParts, Parts
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models import dawid_skene_sums, label_parts
-from consilience.partitions.models.dawid_skene_sums import Heard
+from consilience.partitions.models.label_parts import Heard
 from consilience.partitions.survey.label_survey import Survey, digest_of
 
 
@@ -73,6 +72,7 @@ def fit_dawid_skene(
     counts : number of labels of each annotator, of each class.
     """
     label_parts.require_table(model, survey, len(survey.classes))
+    warn_of_ratings(survey.a_label_of_each_class())
     learned = model.prior is not None
     runs: Runs[DawidSkeneState] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
     no_one = np.zeros(len(survey.annotators), dtype=bool)
@@ -83,7 +83,7 @@ def fit_dawid_skene(
     pull = PULL_OF_ONE if model.may_be_cautious(len(survey.classes)) and are_too_few(pairs) else NO_PULL
     model.is_cautious_ = pull != NO_PULL
     imagined = prior_of_classes(pairs, pull) if learned else 0.0
-    onehot = parts.map(dawid_skene_sums.encode_part, heard)
+    onehot = parts.map(label_parts.encode_part, len(survey.classes), heard)
     evidence = DawidSkeneEvidence(LabelsInParts(onehot, len(survey.classes)), 0.0, imagined, pull=pull)
     trace = model.learn(parts.total(dawid_skene_sums.first_sums, heard), evidence, runs.run)
     onehot.forget()
@@ -128,10 +128,8 @@ def read_off(
     """Set the attributes; `labels` are the numbers of labels of each annotator, of each class."""
     log_table = columns_of(state.model.log_table)
     sums = parts.total(dawid_skene_sums.quality, heard, found, state.log_weights, log_table)
-    confusion, share = state.model.matrices(), sums.sizes / sums.n_items
-    quality = tabulate_quality(labels.sum(1), sums.right, share, confusion, survey.annotators)
-    model.keep_annotators(survey.classes, survey.classes, confusion, quality)
-    model.keep_learned(state, evidence, found, share, sums.doubted, sums.moved)
+    label_parts.keep_annotators(model, survey, survey.classes, state.model.matrices(), labels.sum(1), sums.told)
+    model.keep_learned(state, evidence, found, sums.told.share, sums.doubted, sums.moved)
     if heard.constant.any():
         of_all = parts.total(dawid_skene_sums.calibration_sums, heard, found, state.log_weights, log_table)
-        model.keep_constant(np.flatnonzero(heard.constant), of_all.counts, of_all.sizes / sums.n_items)
+        model.keep_constant(np.flatnonzero(heard.constant), of_all.counts, of_all.sizes / sums.told.n_items)

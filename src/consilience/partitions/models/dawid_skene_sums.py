@@ -9,55 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.accuracy_interval import doubted_labels, sum_right
 from consilience.consensus.labels.calibration import Calibration
-from consilience.consensus.labels.constant_annotators import counts_of, without
-from consilience.consensus.labels.copies import one_label_of_each
+from consilience.consensus.labels.constant_annotators import counts_of
 from consilience.consensus.labels.dawid_skene import first_guess
 from consilience.consensus.labels.pairs_of_labels import PairSums
 from consilience.consensus.labels.samples import take_items
 from consilience.inference.parts import Additive
-from consilience.inference.product_distributions import (
-    Expectation,
-    LogTable,
-    OneHotLabels,
-    Responsibilities,
-    Weights,
-    encode_labels,
-    posterior,
-    shared_weights,
-)
+from consilience.inference.product_distributions import Expectation, LogTable, Responsibilities, Weights, posterior
+from consilience.partitions.models import label_parts
+from consilience.partitions.models.label_parts import Heard, encode_part
 from consilience.partitions.survey.label_survey import LabelPart
-
-Annotators = Bool[np.ndarray, " annotators"]
-Group = Int[np.ndarray, " annotators"]
-
-
-@dataclass(frozen=True)
-class Heard:
-    """Which labels the model reads, and how they weigh.
-
-    constant : annotators who are not heard.
-    group : number of the group of copies of each annotator, -1 for those who are alone.
-    """
-
-    constant: Annotators
-    group: Group
-
-    def labels(self, labels: Labels) -> Labels:
-        """Return the labels that are heard."""
-        return without(labels, self.constant)
-
-    def weight(self, heard: Labels) -> Float[np.ndarray, " labels"] | None:
-        """Return the weight of each label that is heard; None if all weigh 1."""
-        return shared_weights(heard.item, self.group[heard.annotator]) if heard.n_rows else None
-
-    def once(self, labels: Labels) -> Labels:
-        """Return the labels that are heard, one of each group for each item."""
-        return one_label_of_each(self.labels(labels), self.group)
 
 
 def pairs_heard(part: LabelPart, heard: Heard) -> PairSums:
@@ -65,17 +30,10 @@ def pairs_heard(part: LabelPart, heard: Heard) -> PairSums:
     return PairSums.of(heard.once(part.labels))
 
 
-def encode_part(part: LabelPart, heard: Heard) -> OneHotLabels:
-    """Encode the labels for the E-step."""
-    labels = part.labels
-    read = heard.labels(labels)
-    return encode_labels(read, labels.n_classes, weight=heard.weight(read))
-
-
 def first_sums(part: LabelPart, heard: Heard) -> Expectation:
     """Sums of the first responsibilities, the shares of the votes."""
     read = heard.labels(part.labels)
-    return encode_part(part, heard).expectation_of(first_guess(read, None, heard.weight(read)))
+    return encode_part(part, read.n_classes, heard).expectation_of(first_guess(read, None, heard.weight(read)))
 
 
 # ---- samples of items, of a bounded number of labels
@@ -120,7 +78,7 @@ def sample_labels(
     mine = places - first[part.number]
     chosen = np.zeros(len(once), dtype=bool)
     chosen[several[mine[(mine >= 0) & (mine < len(several))]]] = True
-    q = posterior(encode_part(part, heard), log_weights, log_table)
+    q = posterior(encode_part(part, len(log_weights), heard), log_weights, log_table)
     return Sampled(take_items(once, chosen), q[chosen])
 
 
@@ -131,30 +89,25 @@ def sample_labels(
 class Quality(Additive):
     """Sums over items and labels under the posterior.
 
-    sizes : of each class; n_items : number of items.
-    right : of each annotator, expected number of labels that are right.
-    doubted : the same of q (1 - q), of the labels that are heard, weighted.
+    told : of classes and right labels.
+    doubted : of each annotator, sum of q (1 - q) over the labels that are heard, weighted.
     moved : by how many more labels are right under the calibrated probabilities.
     """
 
-    sizes: Weights
-    n_items: int
-    right: Float[np.ndarray, " annotators"]
+    told: label_parts.Quality
     doubted: Float[np.ndarray, " annotators"]
     moved: Float[np.ndarray, " annotators"]
 
 
 def quality(part: LabelPart, heard: Heard, found: Calibration, log_weights: Weights, log_table: LogTable) -> Quality:
     """Sums for `annotators_`."""
-    encoded = encode_part(part, heard)
+    encoded = encode_part(part, len(log_weights), heard)
     q = posterior(encoded, log_weights, log_table)
     told = found.probabilities(encoded, log_weights, log_table)
     labels, n_annotators = part.labels, part.labels.n_annotators
     read = heard.labels(labels)
     return Quality(
-        q.sum(0),
-        len(labels),
-        sum_right(labels, q, n_annotators),
+        label_parts.Quality.of(labels, q),
         doubted_labels(read, q, heard.weight(read), n_annotators),
         sum_right(labels, told - q, n_annotators),
     )
@@ -172,5 +125,5 @@ def calibration_sums(
     part: LabelPart, heard: Heard, found: Calibration, log_weights: Weights, log_table: LogTable
 ) -> Calibrated:
     """Sums for annotators who are not heard."""
-    p = found.probabilities(encode_part(part, heard), log_weights, log_table)
+    p = found.probabilities(encode_part(part, len(log_weights), heard), log_weights, log_table)
     return Calibrated(p.sum(0), counts_of(part.labels, p, heard.constant))

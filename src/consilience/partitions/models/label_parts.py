@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Labels
 from consilience.annotations.names import outside
-from consilience.consensus.labels.constant_annotators import count_labels
-from consilience.consensus.labels.copies import MOST_PAIRS, merge_groups
+from consilience.consensus.labels.constant_annotators import count_labels, without
+from consilience.consensus.labels.copies import MOST_PAIRS, merge_groups, one_label_of_each
 from consilience.consensus.labels.copies_result import copies_of, say_who_weighs_together
 from consilience.consensus.labels.samples import join_labels, take_items
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.annotator_tables import tabulate_quality
 from consilience.estimators.labels import MAX_TABLE_ENTRIES
 from consilience.estimators.parameters import is_auto
 from consilience.inference.copies import Group
-from consilience.inference.parts import Parts, evenly_spaced
+from consilience.inference.parts import Additive, Parts, evenly_spaced
+from consilience.inference.product_distributions import OneHotLabels, Weights, encode_labels, shared_weights
+from consilience.inference.sparse_tables import Confusion
 from consilience.partitions.survey.label_survey import LabelPart, Survey
 from consilience.partitions.tables.label_table import LabelPartition, read_rows
 
@@ -28,6 +31,38 @@ from consilience.partitions.tables.label_table import LabelPartition, read_rows
 def label_counts(part: LabelPart) -> Int[np.ndarray, "annotators labels"]:
     """Number of labels of each annotator, of each class."""
     return count_labels(part.labels)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Which labels a model reads, and how they weigh.
+
+    constant : annotators who are not heard.
+    group : number of the group of copies of each annotator, -1 for those who are alone.
+    """
+
+    constant: Bool[np.ndarray, " annotators"]
+    group: Group
+
+    def labels(self, labels: Labels) -> Labels:
+        """Return the labels that are heard."""
+        return without(labels, self.constant)
+
+    def weight(self, heard: Labels) -> Float[np.ndarray, " labels"] | None:
+        """Return the weight of each label that is heard; None if all weigh 1."""
+        return shared_weights(heard.item, self.group[heard.annotator])
+
+    def once(self, labels: Labels) -> Labels:
+        """Return the labels that are heard, one of each group for each item."""
+        return one_label_of_each(self.labels(labels), self.group)
+
+
+def encode_part(part: LabelPart, n_components: int, heard: Heard | None = None) -> OneHotLabels:
+    """Encode the labels for the E-step, by default all, with equal weights."""
+    if heard is None:
+        return encode_labels(part.labels, n_components)
+    read = heard.labels(part.labels)
+    return encode_labels(read, n_components, weight=heard.weight(read))
 
 
 @dataclass(frozen=True)
@@ -99,6 +134,44 @@ def no_labels_by(annotators: pd.Index, classes: pd.Index) -> Labels:
     """Return annotators and classes without labels."""
     none = np.empty(0, dtype=np.intp)
     return Labels(pd.RangeIndex(0), annotators, False, classes, none, none, none)
+
+
+# ---- the quality of annotators
+
+
+@dataclass(frozen=True)
+class Quality(Additive):
+    """Sums of the probabilities of classes over items and labels.
+
+    sizes : of each class.
+    right : expected number of labels of each annotator that are right.
+    """
+
+    n_items: int
+    sizes: Weights
+    right: Float[np.ndarray, " annotators"]
+
+    @classmethod
+    def of(cls, labels: Labels, probabilities: Float[np.ndarray, "items classes"]) -> Quality:
+        """Sum over the items; a label is right if it is the number of the item's class."""
+        named = labels.label < probabilities.shape[1]
+        right = probabilities[labels.item[named], labels.label[named]]
+        by_annotator = np.bincount(labels.annotator[named], right, labels.n_annotators)
+        return cls(len(labels), probabilities.sum(0), by_annotator.astype(float))  # without rows it would be integers
+
+    @property
+    def share(self) -> Weights:
+        """Mean probability of each class."""
+        return self.sizes / self.n_items
+
+
+def keep_annotators(
+    model: Any, survey: Survey, classes: pd.Index, confusion: Confusion, n_given: np.ndarray, found: Quality
+) -> None:
+    """Set what is told of classes and annotators; `n_given` is the number of labels of each annotator."""
+    right = found.right if classes.equals(survey.classes) else None
+    table = tabulate_quality(n_given, right, found.share, confusion, survey.annotators)
+    model.keep_annotators(classes, survey.classes, confusion, table)
 
 
 # ---- tables

@@ -16,11 +16,10 @@ Copies are found in a sample of the items, as by `DawidSkene`; then each partiti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from consilience.annotations.canonical import arrange
 from consilience.consensus.labels.copies import first_members
@@ -29,17 +28,8 @@ from consilience.consensus.labels.product_mixture import ProductMixtureState, dr
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
 from consilience.consensus.labels.samples import join_labels
 from consilience.errors import InputError
-from consilience.estimators.annotator_tables import tabulate_quality
-from consilience.inference.parts import Additive, LabelsInParts, Parts
-from consilience.inference.product_distributions import (
-    Expectation,
-    LogTable,
-    OneHotLabels,
-    Weights,
-    encode_labels,
-    posterior,
-    vote_shares,
-)
+from consilience.inference.parts import LabelsInParts, Parts
+from consilience.inference.product_distributions import Expectation, LogTable, Weights, posterior, vote_shares
 from consilience.inference.randomness import spawn_seeds
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models import label_parts
@@ -52,35 +42,15 @@ SAMPLE = 100_000  # items
 # ---- what is computed on a partition
 
 
-def encode_part(part: LabelPart, n_components: int) -> OneHotLabels:
-    """Encode the labels for the E-step."""
-    return encode_labels(part.labels, n_components)
-
-
 def first_sums(part: LabelPart) -> Expectation:
     """Sums of the shares of the votes."""
-    return encode_part(part, part.labels.n_classes).expectation_of(vote_shares(part.labels))
+    return label_parts.encode_part(part, part.labels.n_classes).expectation_of(vote_shares(part.labels))
 
 
-@dataclass(frozen=True)
-class Quality(Additive):
-    """Sums over items and labels under the posterior.
-
-    sizes : of each component.
-    right : expected number of labels of each annotator that are right.
-    """
-
-    n_items: int
-    sizes: Weights
-    right: Float[np.ndarray, " annotators"]
-
-
-def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> Quality:
-    """Sums for `annotators_`; labels are right if they are the number of the item's component."""
-    q, labels = posterior(encode_part(part, len(log_weights)), log_weights, log_table), label_parts.given_labels(part)
-    named = labels.label < q.shape[1]
-    right = np.bincount(labels.annotator[named], q[labels.item[named], labels.label[named]], labels.n_annotators)
-    return Quality(len(q), q.sum(0), right.astype(float))
+def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> label_parts.Quality:
+    """Sums for `annotators_`."""
+    q = posterior(label_parts.encode_part(part, len(log_weights)), log_weights, log_table)
+    return label_parts.Quality.of(label_parts.given_labels(part), q)
 
 
 # ---- the fit
@@ -113,7 +83,7 @@ def fit_product_mixture(
     runs: Runs[ProductMixtureState] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
     heard, stands = merge_copies(model, parts, survey, counts)
     starts = _starts(model, heard, survey, n_components)
-    onehot, n_labels = heard.map(encode_part, n_components), len(survey.classes)
+    onehot, n_labels = heard.map(label_parts.encode_part, n_components), len(survey.classes)
     evidence = LabelsInParts(onehot, n_components)
     settings: dict[str, Any] = {"smoothing": float(model.smoothing), "max_iter": model.max_iter, "tol": model.tol}
     best = keep_best(model, [run(start, evidence, n_labels, **settings, loop=runs.run) for start in starts])
@@ -143,7 +113,7 @@ def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: i
     given = join_labels(list(parts.results(label_parts.take_given, first, share)))
     arranged = arrange(label_parts.name_labels(given, survey.annotators, survey.classes))
     # draws are in canonical order, as in memory; its inverse brings them to the sample's
-    rows, onehot = np.argsort(arranged.items), encode_part(LabelPart(0, sample), n_components)
+    rows, onehot = np.argsort(arranged.items), label_parts.encode_part(LabelPart(0, sample), n_components)
     return [
         onehot.expectation_of(draw_responsibilities(seed, len(sample), n_components)[rows])
         for seed in spawn_seeds(model.random_state, model.n_init)
@@ -168,7 +138,5 @@ def read_off(
     named = named if stands is None else named.with_copies(stands)
     named.keep(model)
     found = parts.total(quality, named.log_weights, named.log_table)
-    right = found.right if named.classes.equals(survey.classes) else None
-    table = tabulate_quality(n_given, right, found.sizes / found.n_items, named.confusion, survey.annotators)
-    model.keep_annotators(named.classes, survey.classes, named.confusion, table)
+    label_parts.keep_annotators(model, survey, named.classes, named.confusion, n_given, found)
     return named

@@ -8,7 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.consensus import KCC, DawidSkene, ProductMixture, StagewiseEM, SubsetFusion, TagConsensus
+from consilience.consensus import (
+    KCC,
+    DawidSkene,
+    OrdinalRatings,
+    ProductMixture,
+    StagewiseEM,
+    SubsetFusion,
+    TagConsensus,
+)
 from consilience.errors import InputError
 from consilience.estimators.elsewhere import told_of_items
 from consilience.partitions.models import (
@@ -17,6 +25,7 @@ from consilience.partitions.models import (
     label_parts,
     mcvc,
     mcvc_results,
+    ordinal_ratings,
     partition_label_model,
     product_mixture,
     stagewise_em,
@@ -91,6 +100,12 @@ MODELS: dict[type, PartitionedModel] = {
     KCC: PartitionedModel(kcc.fit_kcc, kcc.results_of_items, require_same_starts),
     MCVC: VIEWS,
     MECC: VIEWS,
+    OrdinalRatings: PartitionedModel(
+        ordinal_ratings.fit_ordinal_ratings,
+        label_parts.results_of_items,
+        reads_labels=True,
+        of_items=ordinal_ratings.OF_ITEMS,
+    ),
     PartitionLabelModel: PartitionedModel(
         partition_label_model.fit_partition_label_model,
         partition_label_model.results_of_items,

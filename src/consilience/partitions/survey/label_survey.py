@@ -60,6 +60,7 @@ class Survey:
     """Names and numbers of a table, without its items.
 
     annotators, classes : in order of first appearance; classes sorted if they can be compared.
+    ordered : whether the classes are the levels of all partitions that have labels, in their order.
     """
 
     annotators: pd.Index
@@ -69,17 +70,28 @@ class Survey:
     n_repeated: int
     n_blank: int
     sketch: Sketch
+    ordered: bool = False
 
     def __add__(self, other: Survey) -> Survey:
+        said = [one for one in (self, other) if len(one.classes)]
+        ordered = all(one.ordered and one.classes.equals(said[0].classes) for one in said)
+        classes = union([self.classes, other.classes])
         return Survey(
             union([self.annotators, other.annotators]),
-            sorted_names(union([self.classes, other.classes])),
+            classes if ordered else sorted_names(classes),
             self.n_items + other.n_items,
             self.n_labels + other.n_labels,
             self.n_repeated + other.n_repeated,
             self.n_blank + other.n_blank,
             self.sketch + other.sketch,
+            ordered,
         )
+
+    def a_label_of_each_class(self) -> Labels:
+        """Return as many items, each with one label."""
+        each = np.arange(len(self.classes))
+        person, zero = pd.RangeIndex(1), np.zeros_like(each)
+        return Labels(pd.RangeIndex(len(each)), person, False, self.classes, each, zero, each, self.ordered)
 
 
 @dataclass(frozen=True)
@@ -112,6 +124,7 @@ def read_own(numbered: tuple[int, LabelPartition]) -> OwnCodes:
         rows.n_repeated,
         rows.n_blank,
         Sketch.of(labels.items, number),
+        labels.ordered,
     )
     return OwnCodes(number, without_names(labels), survey)
 

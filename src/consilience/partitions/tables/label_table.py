@@ -18,6 +18,7 @@ from consilience.annotations.files.values import given_as_missing
 from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.labels import sorted_names
+from consilience.annotations.levels import ordered_categories
 from consilience.annotations.names import Coded, code, name_index, plain
 from consilience.annotations.types import Missing, Name
 from consilience.errors import AnnotationError, InputError
@@ -147,7 +148,8 @@ class PartitionedTable:
 
 
 def read_rows(partition: LabelPartition) -> LabelsOfPartition:
-    """Read a partition. Items, annotators and classes are numbered in order of first appearance; classes are sorted.
+    """Read a partition. Items, annotators and classes are numbered in order of first appearance; classes are sorted,
+    or levels in their order.
 
     Raises InputError: a name is missing; the message says where.
     """
@@ -162,7 +164,8 @@ def read_rows(partition: LabelPartition) -> LabelsOfPartition:
     cells = pd.DataFrame({"item": item.codes, "annotator": annotator.codes, "label": label.codes})[said]
     repeated = cells.duplicated().to_numpy()
     rows = cells[~repeated]
-    classes = sorted_names(label.names)
+    levels = ordered_categories(frame[partition.columns[-1]], label.names)
+    classes = sorted_names(label.names) if levels is None else levels
     labels = Labels(
         items=item.names,
         annotators=annotator.names,
@@ -171,6 +174,7 @@ def read_rows(partition: LabelPartition) -> LabelsOfPartition:
         item=_as_codes(rows["item"]),
         annotator=_as_codes(rows["annotator"]),
         label=_recode(label.names, classes, rows["label"]),
+        ordered=levels is not None,
     ).in_order()
     return LabelsOfPartition(labels, int(repeated.sum()), int((~said & ~annotator.missing).sum()))
 
