@@ -101,6 +101,19 @@ def test_by_clusters_gives_different_losses(votes, run):
     assert (by_name["chance"], by_name["co-occurrence"]) == (other["chance"], other["co-occurrence"])
 
 
+def test_given_probabilities_are_compared(votes, run, fails):
+    given = pd.DataFrame(0.05 + 0.85 * np.repeat(np.eye(3), 4, axis=0), columns=["cat", "dog", "owl"])
+    given.rename_axis("item").to_csv(votes / "given.csv")
+    model = "DawidSkeneClassifier"
+    arguments = ("--models", f"DawidSkene,{model}", "--set", f"{model}.classifier=probabilities", "--folds", "2")
+    found = json.loads(run("compare", "votes.csv", "--features", "given.csv", *arguments, "--json").stdout)["models"]
+    assert {row["model"] for row in found if row["log_loss"]} > {"DawidSkene", model}
+    assert {"classifier": "probabilities"} in [row["parameters"] for row in found]
+    given[:7].rename_axis("item").to_csv(votes / "few.csv")
+    sentence = "The item 7 has annotations in votes.csv but no row in few.csv, and so have 4 more."
+    assert fails("compare", "votes.csv", "--features", "few.csv", *arguments).startswith(sentence)
+
+
 @pytest.mark.slow
 def test_by_forecast_predicts_new_people(study, run):
     arguments = ("compare", "sorts.csv", "--models", "SubsetFusion", "--folds", "2", "--json", "--by", "forecast")

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,7 @@ from consilience.selection.candidates import as_read, candidates, measure_work, 
 from consilience.selection.comparison import compare, share_same, standard_error
 from consilience.selection.folds import hold_out, level_of, without_rows
 from consilience.selection.prediction import by_clusters, shares, shares_of_labels
-from consilience.semisupervised import MECC, MPCKMeans, PartitionLabelModel
+from consilience.semisupervised import MECC, DawidSkeneClassifier, InductiveConsensus, MPCKMeans, PartitionLabelModel
 from consilience.simulation import simulate_crowd, simulate_labels, simulate_tags
 from tests.quick_cases import some_quick
 from tests.scrambled import scramble
@@ -611,6 +612,46 @@ def test_labels_and_features_are_compared_together():
     found = compare(models, labels, X[::-1], n_folds=2, memory=False, random_state=0)
     assert found.table["log_loss"].notna().all(), found.table["note"].tolist()
     assert found.table.index[-1] == "chance"
+
+
+@pytest.mark.parametrize("by", ["clusters", "model"])
+def test_models_around_dawid_skene_predict_labels_as_it_does(by):
+    """Given probabilities that tell nothing, and a classifier for items without labels, of which there are none."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=60)
+    labels = simulate_labels(truth, n_annotators=8, accuracy=0.7, random_state=0)
+    useless = pd.DataFrame(rng.dirichlet(np.ones(3), 60), columns=["2", "0", "1"])
+    models = {
+        "alone": DawidSkene(),
+        "given": DawidSkeneClassifier("probabilities"),
+        "wrapped": InductiveConsensus(DawidSkene(), random_state=0),
+    }
+    found = compare(models, labels, useless, by=by, n_folds=2, memory=False, random_state=0).probabilities
+    for name in ("given", "wrapped"):
+        np.testing.assert_allclose(found[name], found["alone"], atol=1e-9)
+
+
+def test_given_probabilities_are_matched_with_classes_by_name():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(4, size=100)
+    labels = simulate_labels(truth, n_annotators=6, accuracy=0.5, random_state=0)
+    given = pd.DataFrame(0.05 + 0.8 * np.eye(4)[truth], columns=list("0123"))
+    models = {"vote": MajorityVote(), "given": DawidSkeneClassifier("probabilities")}
+    settings = {"n_folds": 2, "memory": False, "random_state": 0}
+    assert compare(models, labels, given[list("2031")], **settings).chosen == "given"
+    fewer = compare(models, labels, given[list("012")], **settings)
+    assert fewer.table.loc["given", "note"].startswith("There is no column of probabilities for the class 3")
+    assert fewer.chosen == "vote"
+
+
+def test_shares_of_many_clusters_need_little_more_than_their_table():
+    of_item = np.random.default_rng(0).dirichlet(np.ones(300), 900)
+    groupings = simulate_labels(np.arange(900) % 300, n_annotators=6, random_state=0).to_groupings()
+    tracemalloc.start()
+    found = shares(groupings, of_item)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.2 * found.nbytes
 
 
 def test_results_depend_on_the_seed_and_not_on_the_order_of_items(crowd):

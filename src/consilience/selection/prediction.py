@@ -114,11 +114,11 @@ def by_clusters(
         )
     place = model.items_.get_indexer(held.annotations.items)
     of_item = np.asarray(posterior_of(model), dtype=float)[place]
-    a, b = of_item[held.judgements.item_a[there]], of_item[held.judgements.item_b[there]]
+    a, b = held.judgements.item_a[there], held.judgements.item_b[there]
     annotator = kept.annotators.get_indexer(held.annotations.annotators)[held.annotator[there]]
     if held.level == "groupings" or isinstance(kept, Pairs):
         within, across = rates(kept, of_item).T
-        same = (a * b).sum(1)
+        same = (of_item[a] * of_item[b]).sum(1)
         return np.asarray(same * within[annotator] + (1 - same) * across[annotator])  # the last row is the crowd
     groupings: Any = kept.to_groupings() if isinstance(kept, Labels) else kept
     share, weight = shares(groupings, of_item), np.ones(groupings.n_groupings)
@@ -131,7 +131,8 @@ def by_clusters(
         code = annotator[of_one[0]]
         mine = slice(None) if code == MISSING else of_group == code
         q, n = share[mine], weight.sum() if code == MISSING else total[code]
-        probability[of_one] = (a[of_one] @ (q.T @ (q * weight_of_group[mine, None])) * b[of_one]).sum(1) / n
+        together = q.T @ (q * weight_of_group[mine, None])
+        probability[of_one] = (of_item[a[of_one]] @ together * of_item[b[of_one]]).sum(1) / n
     return probability
 
 
@@ -150,7 +151,9 @@ def shares(groupings: Groupings, of_item: Float[np.ndarray, "items clusters"]) -
     whole = np.zeros((groupings.n_groupings, counts.shape[1]))
     np.add.at(whole, grouping, counts)
     share = size / whole.sum(1)[grouping]
-    return np.asarray((counts + OWN_SHARE * share[:, None]) / (whole[grouping] + OWN_SHARE))
+    counts += OWN_SHARE * share[:, None]  # in place: with many classes this is the largest array of a comparison
+    counts /= (whole + OWN_SHARE)[grouping]
+    return counts
 
 
 PREDICTIONS = {"clusters": by_clusters, "model": own_probabilities, "forecast": forecast}

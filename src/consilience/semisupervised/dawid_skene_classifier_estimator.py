@@ -43,7 +43,7 @@ from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
 from consilience.estimators import learned
 from consilience.estimators.annotator_tables import annotator_quality
 from consilience.estimators.gold import gold_codes
-from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.labels import LabelAggregator, posterior_of
 from consilience.estimators.learned import Attributes
 from consilience.estimators.nested import set_seeds
 from consilience.estimators.traces import keep_trace
@@ -191,12 +191,13 @@ class DawidSkeneClassifier(LabelAggregator):
     (3,)
     """
 
-    _axes: ClassVar[Axes] = LabelAggregator._axes | {"pred_probs_": ("items",)}
+    _axes: ClassVar[Axes] = LabelAggregator._axes | {"pred_probs_": ("items",), "_posterior": ("items",)}
 
     _learned: ClassVar[Attributes] = {
         **learned.FEATURES,
         **learned.BOUNDED,
         "pred_probs_": learned.array(float, "items", "clusters", low=0, high=1),
+        "_posterior": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "class_proportions_": learned.array(float, "clusters", low=0, high=1, shares=True),
         "uses_features_": learned.TRUTH,
         "gain_": learned.number(),
@@ -374,8 +375,9 @@ class DawidSkeneClassifier(LabelAggregator):
         told = self.pred_probs_[crowd.labelled]
         q, matrices = crowd.responsibilities(), fit_annotators(items, crowd.responsibilities())
         self._keep_unlabelled(calibrate_features(items, matrices, crowd.log_weights, q, told), crowd.log_weights)
-        self.responsibilities_ = alone.responsibilities_.copy()
-        self.responsibilities_[~crowd.labelled] = self._by_features(self.pred_probs_[~crowd.labelled])
+        self.responsibilities_, self._posterior = alone.responsibilities_.copy(), posterior_of(alone).copy()
+        for told in (self.responsibilities_, self._posterior):
+            told[~crowd.labelled] = self._by_features(self.pred_probs_[~crowd.labelled])
 
     def _keep_together(self, labels: Labels, crowd: CrowdAlone, state: FeatureState) -> None:
         """Set the results of labels and features."""
@@ -387,6 +389,7 @@ class DawidSkeneClassifier(LabelAggregator):
         posterior = self._by_features(self.pred_probs_)
         self.responsibilities_ = posterior.copy()
         posterior[crowd.labelled] = q
+        self._posterior = posterior
         self.responsibilities_[crowd.labelled] = (
             calibrated_probabilities(state, trust) if self.consensus_.calibrate else q
         )

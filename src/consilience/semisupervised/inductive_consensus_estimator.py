@@ -35,7 +35,7 @@ from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, M
 from consilience.errors import InputError, UnannotatedWarning
 from consilience.estimators import learned, scoring
 from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.labels import LabelAggregator, posterior_of
 from consilience.estimators.learned import Attributes
 from consilience.estimators.nested import set_seeds
 from consilience.estimators.scoring import rates, score_of_clusters
@@ -111,13 +111,14 @@ class InductiveConsensus(CrowdEstimator):
     (75,)
     """
 
-    _axes: ClassVar[Axes] = CrowdEstimator._axes | {"_codes": ("items",)}
+    _axes: ClassVar[Axes] = CrowdEstimator._axes | {"_codes": ("items",), "_posterior": ("items",)}
 
     _learned: ClassVar[Attributes] = {
         **learned.FEATURES,
         "items_": learned.names("items"),
         "n_clusters_": learned.size("clusters"),
         "responsibilities_": learned.array(float, "items", "clusters", low=0, high=1),
+        "_posterior": learned.optional(learned.array(float, "items", "clusters", low=0, high=1)),
         "_codes": learned.codes("items", of="clusters"),
         "labels_": learned.array(None, "items"),
         "consensus_": learned.ANYTHING,
@@ -180,10 +181,11 @@ class InductiveConsensus(CrowdEstimator):
         annotated, others = order[known[order]], order[~known[order]]
         self.classifier_ = classifier.fit(features[annotated], codes[annotated])
         self.responsibilities_ = np.array(self.consensus_.responsibilities_)
+        self._posterior = np.array(posterior_of(self.consensus_))
         self._codes = codes.copy()
         if len(others):
             self._codes[others] = self.classifier_.predict(features[others])
-            self.responsibilities_[others] = self._probabilities(features[others])
+            self.responsibilities_[others] = self._posterior[others] = self._probabilities(features[others])
         self.labels_ = self._named(self._codes)
         self._rates, self._rated = rates(arranged.ordered, self.responsibilities_[order]), arranged.ordered.annotators
         return self

@@ -21,7 +21,7 @@ from consilience.errors import InputError
 from consilience.selection.candidates import candidates, final
 from consilience.selection.comparison import Comparison
 from consilience.selection.comparison import compare as compare_models
-from consilience.workflows.inputs import Material, read_material
+from consilience.workflows.inputs import Material, over_items, read_material
 from consilience.workflows.jobs import ComparisonRequest, FeatureOptions, Result
 from consilience.workflows.model_choice import make_estimator
 from consilience.workflows.notes import note
@@ -148,22 +148,14 @@ def choose_by_comparing(
 def join_material(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
     """Return annotations of any kind, features with a row for each of their items, and notes on the features.
 
-    Raises InputError: no item has features.
+    Raises InputError: items with annotations have no features.
     """
     annotations = material.annotations
     if material.features is None:
         return annotations, None, []
-    table, notes = material.features.table, material.features.notes
-    absent = annotations.items[~annotations.items.isin(table.index)]
-    if len(absent) == len(annotations.items):
-        raise InputError(
-            f"No item of {material.source} (such as {plain(annotations.items[0])!r}) is in {material.features_source} "
-            f"(such as {plain(table.index[0])!r})."
-        )
-    annotations = annotations.reindex(table.index)
-    if len(absent):
-        notes = [*notes, f"Items with neither annotations nor features, left out: {len(absent):,}."]
-    return annotations, table, notes
+    table = material.features.table
+    annotations, notes = over_items(annotations, table.index, material.source, material.features_source)
+    return annotations, table, [*material.features.notes, *notes]
 
 
 def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, dict[str, Any]]:

@@ -140,7 +140,8 @@ def evidence_for(model: str, material: Material, known: dict[str, Path | None]) 
         return ModelInputs(
             annotations, None, notes + _say_unannotated(annotations, "annotations", "their clusters are unknown")
         )
-    annotations, more = _over(annotations, read.table.index, material.source, source)
+    annotations, more = over_items(annotations, read.table.index, material.source, source)
+    more += _say_unannotated(annotations, "annotations", "clustered by their features")
     told = read_known(known, annotations) if isinstance(annotations, Labels) else {}
     return ModelInputs(annotations, read.table, notes + read.notes + more, told)
 
@@ -346,10 +347,15 @@ def _of_one_label(groupings: Groupings) -> list[str]:
     return [f"{_subject(names, 'annotator', ('gave', 'gave'))} only one label, which carries no information."]
 
 
-def _over(
-    loaded: Groupings | Labels | Pairs, items: pd.Index, annotations: str, features: TableSource
+def over_items(
+    loaded: Groupings | Labels | Pairs, items: pd.Index, annotations: str, features: TableSource | None
 ) -> tuple[Groupings | Labels | Pairs, list[str]]:
-    """Return annotations over the items that have features, and notes on the change."""
+    """Return annotations over the items that have features, and a note on those that have neither.
+
+    Raises InputError: items with annotations have no features.
+
+    annotations, features : names of the files.
+    """
     per_item = loaded.summary().annotators_per_item
     absent = ~loaded.items.isin(items)
     if absent.all():
@@ -366,8 +372,7 @@ def _over(
     notes = []
     if absent.any():
         notes.append(f"Items with neither annotations nor features, left out: {absent.sum():,}.")
-    loaded = loaded.reindex(items)
-    return loaded, notes + _say_unannotated(loaded, "annotations", "clustered by their features")
+    return loaded.reindex(items), notes
 
 
 def _subject(names: pd.Index, what: str, verbs: tuple[str, str]) -> str:
