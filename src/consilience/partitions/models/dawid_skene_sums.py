@@ -94,7 +94,7 @@ class Quality(Additive):
     moved : by how many more labels are right under the calibrated probabilities.
     """
 
-    told: label_parts.Quality
+    told: label_parts.QualitySums
     doubted: Float[np.ndarray, " annotators"]
     moved: Float[np.ndarray, " annotators"]
 
@@ -107,7 +107,7 @@ def quality(part: LabelPart, heard: Heard, found: Calibration, log_weights: Weig
     labels, n_annotators = part.labels, part.labels.n_annotators
     read = heard.labels(labels)
     return Quality(
-        label_parts.Quality.of(labels, q),
+        label_parts.QualitySums.of(labels, q),
         doubted_labels(read, q, heard.weight(read), n_annotators),
         sum_right(labels, told - q, n_annotators),
     )

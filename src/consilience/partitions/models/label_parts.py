@@ -140,7 +140,7 @@ def no_labels_by(annotators: pd.Index, classes: pd.Index) -> Labels:
 
 
 @dataclass(frozen=True)
-class Quality(Additive):
+class QualitySums(Additive):
     """Sums of the probabilities of classes over items and labels.
 
     sizes : of each class.
@@ -152,7 +152,7 @@ class Quality(Additive):
     right: Float[np.ndarray, " annotators"]
 
     @classmethod
-    def of(cls, labels: Labels, probabilities: Float[np.ndarray, "items classes"]) -> Quality:
+    def of(cls, labels: Labels, probabilities: Float[np.ndarray, "items classes"]) -> QualitySums:
         """Sum over the items; a label is right if it is the number of the item's class."""
         named = labels.label < probabilities.shape[1]
         right = probabilities[labels.item[named], labels.label[named]]
@@ -166,7 +166,7 @@ class Quality(Additive):
 
 
 def keep_annotators(
-    model: Any, survey: Survey, classes: pd.Index, confusion: Confusion, n_given: np.ndarray, found: Quality
+    model: Any, survey: Survey, classes: pd.Index, confusion: Confusion, n_given: np.ndarray, found: QualitySums
 ) -> None:
     """Set what is told of classes and annotators; `n_given` is the number of labels of each annotator."""
     right = found.right if classes.equals(survey.classes) else None

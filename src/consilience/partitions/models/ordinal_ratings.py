@@ -43,11 +43,11 @@ def sum_ratings(part: LabelPart, heard: Heard) -> RatingSums:
     return RatingSums.of(part.labels, heard.weight(part.labels))
 
 
-def quality(part: LabelPart, heard: Heard, model: OrdinalRatings, n_cells: int) -> label_parts.Quality:
+def quality(part: LabelPart, heard: Heard, model: OrdinalRatings, n_cells: int) -> label_parts.QualitySums:
     """Sums for `annotators_`."""
     labels, onehot = part.labels, label_parts.encode_part(part, n_cells, heard)
     found = model.levels_of(labels.item, labels.label, heard.weight(labels), onehot)
-    return label_parts.Quality.of(labels, found.told)
+    return label_parts.QualitySums.of(labels, found.told)
 
 
 def fit_ordinal_ratings(

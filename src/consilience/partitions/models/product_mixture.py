@@ -47,10 +47,10 @@ def first_sums(part: LabelPart) -> Expectation:
     return label_parts.encode_part(part, part.labels.n_classes).expectation_of(vote_shares(part.labels))
 
 
-def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> label_parts.Quality:
+def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> label_parts.QualitySums:
     """Sums for `annotators_`."""
     q = posterior(label_parts.encode_part(part, len(log_weights)), log_weights, log_table)
-    return label_parts.Quality.of(label_parts.given_labels(part), q)
+    return label_parts.QualitySums.of(label_parts.given_labels(part), q)
 
 
 # ---- the fit
