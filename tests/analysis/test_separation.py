@@ -104,23 +104,25 @@ def test_what_cannot_be_tested_is_an_error(n_items, level):
 def test_the_report_says_who_is_not_told_apart():
     model = SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.8)))
     page = report(model)
-    assert "People demonstrably tell 48 of 66 pairs of items apart" in page
-    assert "Which items people tell apart" in page
+    assert (
+        "48 of 66 pairs of items are demonstrably sorted differently; two that are not may still be told apart." in page
+    )
+    assert "Which items are sorted differently" in page
 
 
 def test_the_report_says_that_few_people_cannot_separate():
     page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.9, n_people=8))))
-    assert "the test cannot tell any apart, however well they agree" in page
+    assert "the test cannot show any to differ, however well they agree" in page
 
 
 @pytest.mark.slow
 def test_captions_say_that_ellipses_are_not_the_test():
     page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.8))))
-    said = "whether ellipses overlap does not show whether people tell two items apart"
+    said = "whether ellipses overlap does not show whether two items are sorted differently"
     captions = page.split(said)
     assert len(captions) == 4  # below the map that can be explored; below that with ellipses, and in its description
     for after in captions[1:]:
-        assert after.startswith(". That is tested, for all pairs together, in “Which items people tell apart”.")
+        assert after.startswith(". That is tested, for all pairs together, in “Which items are sorted differently”.")
     alone = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.9, n_people=5))))
-    assert "Which items people tell apart" not in alone
+    assert "Which items are sorted differently" not in alone
     assert said in alone

@@ -37,7 +37,7 @@ def test_a_fit_states_it(sorts, run):
     table = pd.read_csv(sorts / "out" / "clusters.csv", index_col="item")
     pd.testing.assert_frame_equal(table.drop(columns="probability"), expected.items, check_dtype=False)
     page = (sorts / "out" / "report.html").read_text()
-    assert "If another 8 people sorted these cards, we expect" in page
+    assert "In clusters found from another 8 people, we expect" in page
     run("report", "out/model.zip", "sorts.csv", "--kind", "groupings", "--certainty-draws", "8")
     assert (sorts / "report.html").read_text() == page
 
@@ -49,7 +49,7 @@ def test_no_draws(sorts, run):
     assert (found["certainty"], found["why_no_certainty"]) == (None, "It was not asked for.")
     assert "would repeat" not in result.stdout
     assert pd.read_csv(sorts / "out" / "clusters.csv").columns.tolist() == ["item", "cluster", "probability"]
-    assert "If another" not in (sorts / "out" / "report.html").read_text()
+    assert "found from another" not in (sorts / "out" / "report.html").read_text()
 
 
 def test_models_without(sorts, run, no_drawing):

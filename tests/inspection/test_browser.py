@@ -458,7 +458,7 @@ def test_map_and_matrix_zoom_by_buttons_keys_and_wheel(page):
 
 
 def test_tables_sort_and_say_how(page):
-    head = page.locator("#annotators-table thead th", has_text="Agreement")
+    head = page.locator("#annotators-table thead th", has_text="Agreement with the clusters")
     column = head.evaluate("(head) => head.cellIndex")
     cells = f"#annotators-table tbody tr > :nth-child({column + 1})"
     given = texts(page, cells)
@@ -467,9 +467,12 @@ def test_tables_sort_and_say_how(page):
         head.locator("button").press("Enter")
         assert texts(page, cells) == expected
         assert head.get_attribute("aria-sort") == direction
-        order = {"ascending": ", sorted by “Agreement”, rising", "descending": ", sorted by “Agreement”, falling"}
+        order = {
+            "ascending": ", sorted by “Agreement with the clusters”, rising",
+            "descending": ", sorted by “Agreement with the clusters”, falling",
+        }
         said = page.locator("#annotators-table caption").inner_text()
-        assert said == "The annotators" + order.get(direction, ", those who follow the clusters least first")
+        assert said == "The annotators" + order.get(direction, ", those who agree least with the others first")
     page.locator("#items-table thead button", has_text="Item").click()
     names = [name for name in texts(page, "#items-table tbody th") if name.startswith("card")]
     assert names == [f"card {i}" for i in range(5, 30)]  # as numbers, not as letters

@@ -17,6 +17,7 @@ from consilience.inspection.report import best_cuts, pair_sections
 from consilience.inspection.report.best_cuts import _ranges
 from consilience.inspection.report.name_sections import items_table
 from consilience.inspection.report.participants import Representatives, representatives_table
+from consilience.inspection.report.subject import Subject
 
 CARDS = ["cat", "dog", "cow", "owl", "emu", "hen", "cod", "eel", "ray"]
 
@@ -120,13 +121,14 @@ def test_names_and_cards_have_their_agreement(page):
 
 def test_cuts_have_the_figures_of_the_explorer_and_one_is_best(page, model, groupings):
     head, *rows = page.table("cuts")
-    assert head[:4] == ["Clusters", "Agreement", "Below the best", "Silhouette"]
+    assert head[:4] == ["Clusters", "Agreement with people", "Below the best", "Silhouette"]
     assert head[4] == "Like the report's"
     best = [row for row in rows if row[5] == BEST]
     assert [row[0] for row in best] == ["3 of the cut (tree)"]
     assert best[0][2] == "0.000"
     assert rows[-1][0] == "3 of the report (model)"
     assert rows[-1][1:3] == [best[0][1], "0.000 ± 0.000"]
+    assert rows[-1][5] == AS_GOOD
     assert "agree better with the tree" not in page.root.text
     assert "agree best with people's groups at 3 clusters" in page.section("cuts").text
 
@@ -158,7 +160,7 @@ def test_marks_of_cuts_are_those_within_a_standard_error():
 def test_numbers_of_clusters_that_are_as_clear_are_named_the_reports_first(silhouette, sentence):
     agreement = np.array([[0.1] * 4, [0.2] * 4, [0.3] * 4, [0.9] * 4])
     found = CutFigures(np.arange(2, 6), agreement, np.array(silhouette), np.zeros((4, 3), int))
-    own = OwnClusters(3, np.full(4, 0.5), 0.4, np.arange(3), pd.Index(list("abc")))
+    own = OwnClusters(3, np.full(4, 0.5), 0.4, np.arange(3), pd.Index(list("abc")), list("xyz"))
     told = [each for each in best_cuts.sentences(found, own) if "silhouette" in each]
     assert told == [f"Of the cuts, {sentence}"] * bool(sentence)
     coloured = [row[3].tone == "low" for row in best_cuts.table(found, own).rows[:-1]]
@@ -169,7 +171,7 @@ def test_a_cut_is_clearly_better_if_people_differ_little_in_it():
     agreement = np.array([[0.1, 0.1, 0.1, 0.1], [0.5, 0.5, 0.9, 0.6]])
     found = CutFigures(np.arange(2, 4), agreement, np.array([0.1, 0.2]), np.zeros((2, 0), int))
     clear, unclear, little = (
-        OwnClusters(4, np.array(of_annotator), 0.1, np.zeros(0, int), pd.Index([]))
+        OwnClusters(4, np.array(of_annotator), 0.1, np.zeros(0, int), pd.Index([]), [])
         for of_annotator in ([0.4, 0.4, 0.7, 0.4], [0.5, 0.5, 0.1, 0.6], [0.49, 0.49, 0.89, 0.59])
     )
     assert found.is_clearly_better(clear)
@@ -240,7 +242,7 @@ def test_one_representative_is_enough_where_all_agree():
 def test_people_are_listed_with_their_representative(page, groupings):
     head, *rows = page.table("people")
     assert head == [
-        *("Participant", "Groups", "Cards sorted", "Agreement with others"),
+        *("Participant", "Groups", "Agreement with others"),
         *("Random sorts that agree as well", "As if at random", "Nearest representative"),
     ]
     assert {row[0] for row in rows} == set(groupings.annotators)
@@ -248,7 +250,8 @@ def test_people_are_listed_with_their_representative(page, groupings):
     before, how = page.root.text.split("How this was computed", 1)
     assert "the skewness of all such sorts" in how
     assert "skewness" not in before
-    assert {row[6] for row in rows} == {row[0] for row in page.table("representatives")[1:]}
+    assert "The same in every row: Cards sorted, 9." in page.section("represented").text
+    assert {row[5] for row in rows} == {row[0] for row in page.table("representatives")[1:]}
 
 
 def test_corrections_reach_the_page(model, groupings, read):
@@ -316,3 +319,24 @@ def test_without_leaves_annotators_out():
         groupings.leave_out(["nobody"])
     with pytest.raises(AnnotationError, match="All 8 annotators would be left out"):
         groupings.leave_out(groupings.annotators)
+
+
+def test_another_division_into_as_many_that_agrees_slightly_better_is_named():
+    cut = np.array([0, 0, 0, 0, 0, 1, 2])
+    found = CutFigures(np.array([3]), np.full((1, 9), 0.53), np.array([0.2]), cut[None])
+    codes, items = np.array([0, 0, 0, 1, 1, 2, 2]), pd.Index(list("abcdefg"))
+    own = OwnClusters(3, np.full(9, 0.515), 0.1, codes, items, ["Sport", "Hobbies", "Pets"])
+    subject = Subject(None, None, of_people())
+    vars(subject)["cuts"] = found, own
+    assert best_cuts.other_division_in_short(subject) == [
+        "Another division into 3 clusters, a cut of the tree, agrees slightly better with annotators (0.53; these "
+        "0.52): it joins “Sport” and “Hobbies”; has a cluster of f; has a cluster of g."
+    ]
+    assert found.mark_of(own) == AS_GOOD
+    assert "the cut joins “Sport” and “Hobbies”" in best_cuts.compare_cut(found, own)[0]
+    vars(subject)["cuts"] = found, replace(own, of_annotator=np.full(9, 0.53))
+    assert best_cuts.other_division_in_short(subject) == []
+    clearly = replace(own, of_annotator=np.full(9, 0.4))
+    vars(subject)["cuts"] = found, clearly
+    assert best_cuts.other_division_in_short(subject) == []  # said at the head
+    assert found.mark_of(clearly) == ""

@@ -1,14 +1,19 @@
 """Reports that say what another group of people would repeat."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from consilience import Groupings
 from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.findings import findings as findings_of_model
 from consilience.analysis.item_spread import spread, weighted_dissimilarities
 from consilience.consensus import CSPA, DawidSkene, SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import certainty, plot_certainty_map, report
+from consilience.inspection.report import certainty_sections
+from consilience.inspection.report.subject import Subject
 from consilience.inspection.report.tables import percent
 
 
@@ -37,12 +42,15 @@ def findings(page):
 
 def test_the_first_findings_are_about_other_people(page, sorts):
     _, found = sorts
-    together, all_pairs = percent(found.repeats_together), percent(found.repeats)
-    assert f"If another 10 people sorted these items, we expect {together} of the pairs of items that are" in findings(
-        page
+    together, by_chance = percent(found.repeats_together), percent(found.chance_together)
+    text = (
+        f"In clusters found from another 10 people, we expect {together} of the pairs of items that are together here"
     )
-    assert f"and {all_pairs} of all pairs, together or apart, to come out the same" in findings(page)
-    assert f"{percent(found.chance)} by chance)." in findings(page)
+    assert f"{text} to be together again ({by_chance} by chance)." in findings(page)
+    interval = f"(90% interval: {percent(found.low)} to {percent(found.high)}; {percent(found.chance)} by chance)."
+    of_all = f"Of all pairs of items, together or apart, {percent(found.repeats)} come out the same {interval}"
+    assert of_all in page.section("certainty").text
+    assert of_all not in findings(page)  # beside a share without an interval
     assert "with a probability of at least" not in findings(page)
 
 
@@ -59,9 +67,11 @@ def test_the_section_lists_doubtful_items_and_numbers(page, sorts):
         (stays < 0.5).sum(),
     ]
     doubtful = found.items[stays < 0.9].sort_values(["stays", "repeats"], kind="stable")
-    assert [row[0] for row in page.table("uncertain")[1:]] == doubtful.index.tolist()[:15]
+    rows = page.table("uncertain")[1:]
+    assert [row[0] for row in rows] == doubtful.index.tolist()[:15]
     new = doubtful["elsewhere"].to_numpy()[:15] == -1
-    assert [row[4] == "a cluster of their own" for row in page.table("uncertain")[1:]] == new.tolist()
+    is_new = [row[4].startswith("a new cluster, with card ") or row[4] in ("alone", "no clear place") for row in rows]
+    assert is_new == new.tolist()
     shares = {row[0].removesuffix(" (here)"): row[1] for row in page.table("numbers")[1:]}
     assert shares == {str(n): percent(share) for n, share in found.n_clusters["share"].items()}
     file = page.file("certainty.csv").set_index("item")
@@ -73,7 +83,7 @@ def test_the_clusters_are_ordered_by_how_often_items_stay(page, sorts):
     head, *rows = page.table("clusters")
     for number, row in enumerate(rows):
         mine = found.items[model.labels_ == number]
-        assert row[head.index("Pairs that come out the same")] == percent(mine["repeats"].mean())
+        assert row[head.index("Items that stay")] == percent(mine["stays"].mean())
         order = mine.sort_values(["stays", "repeats"], ascending=False, kind="stable").index
         assert row[head.index("Items, most certain first")].split(", ") == order.tolist()
 
@@ -92,7 +102,7 @@ def test_labels_are_labelled(read):
     given = np.array(["owl", "cat", "dog"])[cells(0.5)]
     model = DawidSkene(copies=None).fit(given)
     page = read(report(model, given))
-    assert "If another 10 people labelled these items" in findings(page)
+    assert "In classes found from another 10 people, we expect " in findings(page)
     assert page.table("uncertain")[0][-1] == "Labels given"
     assert "How many clusters" not in page.section("certainty").text  # the number of classes is given
 
@@ -149,3 +159,43 @@ def test_no_ellipses_where_they_would_hide_the_map():
 
 def test_a_small_panel_is_said_to_be_rough(page):
     assert "With no more than 20 people, these figures are rough" in page.section("certainty").text
+
+
+def test_a_high_share_is_not_said_to_show_that_a_cluster_stands_alone(page, sorts):
+    text = page.section("certainty").text
+    assert "also where a larger one swallows them: a high share does not show that the cluster stands alone." in text
+    head, *rows = page.table("clusters")
+    again = findings_of_model(sorts[0], certainty=sorts[1]).moves.found_again
+    assert [row[head.index("Found again")] for row in rows] == [percent(share) for share in again]
+    assert "alone, with part of its cluster, or with all of it." in page.root.text
+
+
+def test_all_that_seldom_stay_are_in_the_table(sorts, monkeypatch, read):
+    monkeypatch.setattr(certainty_sections, "DOUBTFUL_ITEMS", 2)
+    model, found = sorts
+    items = found.items.assign(stays=[0.5] * 5 + [0.85] * 3 + [1.0] * 4)
+    page = read(report(model, certainty=replace(found, items=items)))
+    assert len(page.table("uncertain")[1:]) == 5
+    assert "Not shown: 3 more that stay in fewer than 90% of the draws" in page.section("certainty").text
+
+
+def test_an_item_that_no_cluster_holds_more_than_another_has_no_clear_place():
+    sides = np.array([["a"] * 9, ["a"] * 9, ["b"] * 9, ["b"] * 9])
+    between = np.array(["a"] * 2 + ["b"] * 2 + list("cdefg"))
+    model = SubsetFusion(n_clusters=2, random_state=0).fit(np.vstack([sides, between]))
+    subject = Subject.of(findings_of_model(model, certainty=None))
+    assert [certainty_sections._has_no_clear_place(subject, place) for place in range(5)] == [False] * 4 + [True]
+
+
+def test_the_part_that_splits_off_is_a_finding(sorts):
+    model, found = sorts
+    draws = np.array([model.labels_] * 4)
+    part = np.flatnonzero(model.labels_ == 0)[:2]
+    draws[:3, part] = 7
+    subject = Subject.of(findings_of_model(model, certainty=replace(found, draws=draws)))
+    names = " and ".join(model.items_[part])
+    text = f"Most likely to split off: 2 items of “{subject.clusters.titles[0]}”, together in 75% of draws: {names}."
+    assert text in certainty_sections.in_short(subject)
+    draws[:, part] = 0
+    vars(subject).pop("moves")
+    assert not any("split off" in each for each in certainty_sections.in_short(subject))

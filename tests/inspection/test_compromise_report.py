@@ -70,7 +70,7 @@ def test_sheets_bring_it_to_everybody(model, sorts, read):
     assert f"is {alike.own.mean():.2f} on average, and least for {alike.own.idxmin()}" in page.root.text
     assert f"with the compromise of the groups alone is {alike.compromises:.2f}" in page.root.text
     by_chance = alike.mean_rv.loc["both", "by_chance"]
-    assert f"{found.mean_rv:.2f} for both together ({by_chance:.2f})" in page.root.text
+    assert f"{found.mean_rv:.2f} for both together (by chance {by_chance:.2f})" in page.root.text
     assert "Compared with tables in which the cards change places at random, none of its dimensions" in page.root.text
     of_each = page.file("annotators.csv").set_index("annotator")["distatis_weight"]
     np.testing.assert_allclose(of_each[found.weights.index], found.weights, atol=1e-4)

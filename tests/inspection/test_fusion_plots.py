@@ -158,7 +158,7 @@ def test_a_dendrogram_shows_branches_of_several_clusters(known):
         assert legend == ["0: 3", "1: 3", "several clusters"]
         grey = {line.get_color() for line in ax.lines} - {colour(0), colour(1)}
         assert to_hex(ax.get_legend().legend_handles[-1].get_color()) in grey
-        assert ax.get_xlabel() == "1 − share of presentations together"
+        assert ax.get_xlabel() == "share of annotators who put both apart"
 
 
 def test_a_dendrogram_of_one_cluster_has_no_branch_of_several(known):

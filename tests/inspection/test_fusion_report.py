@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings
-from consilience.analysis.annotator_frames import are_far_below, frame_of_fusion
+from consilience.analysis.annotator_frames import AT_CHANCE, are_far_below, frame_of_fusion
 from consilience.analysis.group_names import cluster_names
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, plot_clusters, report
 from consilience.inspection.report import exact_group_sections
+from consilience.inspection.report.annotators import of_fusion
 from consilience.inspection.report.participants import odd_in_short
 from consilience.inspection.report.subject import Subject
 from consilience.metrics.clusterings import ari
@@ -98,14 +99,18 @@ def test_items_that_nobody_saw_are_listed(fusion, fusion_page):
 
 
 def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
-    model, _ = fusion
+    _, groupings = fusion
     head, *rows = fusion_page.table("annotators")
-    assert head == ["Annotator", "Items sorted", "Groups", FOLLOWS, "Agreement", "With others", "Remark"]
-    assert [row[0] for row in rows] == model.annotators_.index[::-1].tolist()
+    assert head == ["Annotator", "Groups", FOLLOWS, "Agreement with the clusters", "With the others", "Remark"]
+    assert "The same in every row: Items sorted, 9." in fusion_page.section("annotators").text
+    others = annotator_agreement(groupings).to_numpy(copy=True)
+    np.fill_diagonal(others, np.nan)
+    expected = pd.Series(np.nanmean(others, axis=1), groupings.annotators)
+    assert expected[[row[0] for row in rows]].is_monotonic_increasing
     remarks = {row[0]: row[-1] for row in rows if row[-1]}
     assert remarks == {"Lumper": "one group only", "Random": "sorts unlike all others, as if at random"}
     assert "1 of 9 annotators stands out: Lumper (one group only)." in fusion_page.root.text
-    assert "1 of 9 annotators sorts at chance: " in fusion_page.root.text
+    assert "1 of the 8 annotators tested sorts at chance: " in fusion_page.root.text
     assert (
         "a principle of its own: Random. This one is kept, and counts little in the clusters, fully in the map"
         in fusion_page.root.text
@@ -126,6 +131,9 @@ def test_outliers_are_below_the_fence_and_groupings_of_two_have_no_agreement():
     model.annotators_.loc["g", "n_items"] = 6
     frame = frame_of_fusion(model, groupings, annotator_agreement(groupings))
     assert frame["remark"].tolist() == [""] * 6 + ["outlier: follows the clusters far less than most"]
+    # quartiles .81 and .87; the six agree perfectly, one pair of items in one group for none
+    closing = of_fusion(frame, refined=True).closing
+    assert closing.startswith("Far less than most: below 0.720 of “Follows the clusters”, or ")
 
 
 def test_groupings_are_ranked_where_annotators_gave_several(subsets, subsets_page):
@@ -260,18 +268,34 @@ def test_whoever_agrees_far_less_with_the_others_is_to_be_looked_at_though_no_we
     tests = pd.DataFrame({"p_value": 0.001, "tested": True}, index=names)
     subject = Subject(None, None, groupings)
     vars(subject).update(annotators=frame, random_sorters=tests)
-    look = " Look at the groups of those who agree far less (0.06): they may follow a principle of their own."
-    far = "g (agrees far less with the others than most)"
-    assert odd_in_short(subject) == [f"1 of 7 annotators stands out: {far}.{look}"]
+    unlike = "1 of 7 annotators sorts unlike the others, but not at random (agreement in brackets): g (0.06)."
+    far = f"{unlike} Nothing here calls for leaving them out."
+    assert odd_in_short(subject) == [far]
     vars(subject)["annotators"] = frame.assign(remark=["one group only", *frame["remark"].iloc[1:]])
-    assert odd_in_short(subject) == [f"2 of 7 annotators stand out: {far} and a (one group only).{look}"]
+    assert odd_in_short(subject) == [f"1 of 7 annotators stands out: a (one group only). {far}"]
     vars(subject)["annotators"] = frame.assign(remark="")
     assert odd_in_short(subject) == ["Nobody stands out, so no annotator needs leaving out."]
     vars(subject)["random_sorters"] = tests.assign(tested=[True] * 6 + [False])
     assert odd_in_short(subject) == []
-    vars(subject).update(annotators=frame, random_sorters=tests.assign(p_value=[0.001] * 6 + [0.5]))
+    chance = frame.assign(remark=[""] * 6 + [AT_CHANCE])
+    vars(subject).update(annotators=chance, random_sorters=tests.assign(p_value=[0.001] * 6 + [0.5]))
     assert odd_in_short(subject) == []  # who is at chance is said elsewhere
 
 
 def test_unknown_agreement_is_not_far_below_the_others():
     assert are_far_below(pd.Series([0.3, 0.31, 0.32, 0.33, 0.34, 0.06, np.nan])).tolist() == [False] * 5 + [True, False]
+
+
+@pytest.mark.slow
+def test_one_person_has_one_remark_on_chance_in_all_tables(read):
+    rng = np.random.default_rng(4)
+    truth = np.arange(20) % 4
+    careful = [np.where(rng.random(20) < 0.3, rng.integers(4, size=20), truth) for _ in range(10)]
+    sorts = Groupings.from_matrix(np.column_stack([*careful, rng.permutation(truth), rng.permutation(truth)]))
+    page = read(report(SubsetFusion(random_state=0).fit(sorts), certainty=None))
+    at_chance = {row[0] for row in page.table("people")[1:] if any("at chance" in cell for cell in row)}
+    remarks = {row[0]: row[-1] for row in page.table("annotators")[1:]}
+    said = ("sorts unlike all others, as if at random", "at chance: agrees with the others no better than random sorts")
+    assert {name for name, remark in remarks.items() if remark in said} == at_chance
+    assert 1 <= len(at_chance) <= 3
+    assert f'"{",".join(sorted(at_chance))}"' in page.section("represented").text or len(at_chance) > 2

@@ -62,11 +62,13 @@ def test_sentences():
     ("share", "text"),
     [
         (0, "0%"),
-        (0.00001, "0.1%"),
+        (0.00001, "< 0.1%"),
+        (0.0005, "0.1%"),
         (0.004, "0.4%"),
         (0.5, "50%"),
         (0.9964, "99.6%"),
-        (0.99999, "99.9%"),
+        (0.9994, "99.9%"),
+        (0.99999, "> 99.9%"),
         (1, "100%"),
         (math.nan, "–"),
     ],
@@ -215,3 +217,17 @@ def test_the_middle_of_a_long_table_of_annotators_is_counted(n_rows, gap):
     shown, found = cut(pd.DataFrame({"annotator": np.arange(n_rows)}))
     assert found == gap
     assert shown["annotator"].tolist() == [*range(50), *range(n_rows - 50, n_rows)]
+
+
+def test_columns_of_one_value_are_said_in_a_sentence():
+    columns = [tables.Column("Card", "text"), tables.Column("Sorted"), tables.Column("Names", "wide")]
+    rows = [tables.row(name, "16", "–") for name in "abcd"]
+    kept, shorter, sentence = tables.set_apart_constants(columns, rows)
+    assert [column.head for column in kept] == ["Card"]
+    assert [[cell.text for cell in row] for row in shorter] == [["a"], ["b"], ["c"], ["d"]]
+    assert sentence == "The same in every row: Sorted, 16. "
+    assert tables.set_apart_constants(columns, rows[:3])[1] == rows[:3]
+    rows[0][1] = tables.Cell("15")
+    kept, _, sentence = tables.set_apart_constants(columns, rows)
+    assert [column.head for column in kept] == ["Card", "Sorted"]
+    assert sentence == ""

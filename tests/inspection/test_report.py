@@ -303,7 +303,7 @@ def test_every_annotator_is_in_the_table_the_least_predicted_last(iris, iris_pag
         assert int(row[head.index("Labels")]) == frame.loc[row[0], "n_labels"]
     agreement = annotator_agreement(iris[2])
     mean = (agreement.sum() - 1) / 5
-    shown = {row[0]: float(row[head.index("Agreement")].replace("−", "-")) for row in rows}
+    shown = {row[0]: float(row[head.index("Agreement with others")].replace("−", "-")) for row in rows}
     np.testing.assert_allclose([shown[name] for name in mean.index], mean, atol=0.0051)
 
 

@@ -49,7 +49,7 @@ def findings(page):
 @pytest.mark.slow
 def test_every_share_below_the_limit_is_coloured(page):
     head = page.table("clusters")[0]
-    places = [head.index("Pairs that come out the same"), head.index("Teas that stay")]
+    places = [head.index("Teas that stay"), head.index("Found again")]
     rows = [
         [c for c in tr.children if hasattr(c, "tag")] for tr in next(block(page, "clusters").all("tbody")).all("tr")
     ]
@@ -91,7 +91,7 @@ def test_numbers_of_clusters_that_no_cut_leaves_are_named():
 
 def test_findings_have_the_interval_the_numbers_of_clusters_and_the_panel(page, fitted):
     found, text = fitted[1], findings(page)
-    assert f"90% interval: {found.low:.0%} to " in text
+    assert f"90% interval: {found.low:.0%} to " in page.section("certainty").text
     assert len(found.n_clusters) > 1
     k = found.n_clusters["share"].idxmax()
     assert (

@@ -28,6 +28,7 @@ OF_A_SORT = {  # whose people are neither right nor wrong
 }
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
 SORTED_AT_RANDOM = "sorts unlike all others, as if at random"  # by the test of random sorters
+AT_CHANCE = "at chance: agrees with the others no better than random sorts"
 APART = "disagrees with the clusters: agreement of 0 or less"
 FAR_FROM_OTHERS = "agrees far less with the others than most"
 FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence
@@ -134,8 +135,7 @@ def frame_of_fusion(
     # a grouping of two items has a single pair, so its agreement equals that expected by chance
     frame["agreement"] = frame["agreement"].where(frame["n_items"] > 2 * frame["n_groupings"])
     frame["with_others"] = mean_with_others(agreement)[place]
-    # unrefined weights are shares, which grow with the number of groupings
-    each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
+    each = weight_of_one(frame, refined=estimator.refined_)
     outlier = "follows the clusters far less" if estimator.refined_ else "far smaller part in the fusion"
     frame["remark"] = remarks(
         (frame["n_items"] == 0, f"no {words.items}"),
@@ -199,10 +199,20 @@ def remarks(*rules: tuple[Any, str]) -> list[str]:
     return np.select([np.asarray(each, dtype=bool) for each in holds], texts, "").tolist()
 
 
-def are_far_below(values: pd.Series) -> pd.Series:
-    """Whether each value is below Tukey's fence: 1.5 interquartile ranges below the lower quartile."""
+def weight_of_one(frame: pd.DataFrame, *, refined: bool) -> pd.Series:
+    """Return the weights in a fusion; those without refinement are shares, of which this is that of one grouping."""
+    return frame["weight"] if refined else frame["weight"] / frame["n_groupings"].clip(lower=1)
+
+
+def lower_fence(values: pd.Series) -> float:
+    """Return Tukey's fence: 1.5 interquartile ranges below the lower quartile."""
     low, high = values.quantile([0.25, 0.75])
-    return values < low - FAR_BELOW * (high - low)
+    return float(low - FAR_BELOW * (high - low))
+
+
+def are_far_below(values: pd.Series) -> pd.Series:
+    """Whether each value is below Tukey's fence."""
+    return values < lower_fence(values)
 
 
 def mean_with_others(agreement: pd.DataFrame) -> Float[np.ndarray, " annotators"]:

@@ -126,7 +126,7 @@ class Certainty:
         kept = (self.draws >= 0).all(0)
         own, _ = pd.factorize(self.items["cluster"].to_numpy()[kept])
         n_together = _ordered_pairs(np.bincount(own))
-        counts = [_ordered_pairs(_contingency(own, draw)) for draw in self.draws[:, kept]]
+        counts = [_ordered_pairs(contingency(own, draw)) for draw in self.draws[:, kept]]
         return float(np.mean(counts) / n_together) if n_together else np.nan
 
     @cached_property
@@ -153,7 +153,7 @@ class Certainty:
         in_one = np.zeros((n_clusters, n_clusters))
         for draw in self.draws:
             kept = (codes >= 0) & (draw >= 0)
-            counts = _contingency(draw[kept], codes[kept], n_clusters)
+            counts = contingency(draw[kept], codes[kept], n_clusters)
             most = 2 * counts > counts.sum(0)
             in_one += most.T @ most
         return in_one / self.n_draws
@@ -451,21 +451,33 @@ def _table_of_items(
 def _most_often_elsewhere(
     clusters: FoundClusters, own: Int[np.ndarray, " clustered"], draws: Int[np.ndarray, "draws clustered"]
 ) -> Int[np.ndarray, " clustered"]:
-    """Return the cluster in which each item is most often when not in its own; -1 if never, or if it is a new one.
+    """Return the cluster in which each item is most often when not in its own; -1 if never, or if it is a new one."""
+    n_fitted = len(clusters.index)
+    often = np.zeros((len(own), n_fitted + 1), dtype=int)
+    for place in places_in_fit(clusters, own, draws):
+        away = np.flatnonzero(place != own)
+        often[away, place[away]] += 1  # in new clusters, -1: the last column
+    most = often.argmax(1)
+    return np.where((often.max(1, initial=0) > 0) & (most < n_fitted), most, MISSING)
+
+
+def places_in_fit(
+    clusters: FoundClusters, own: Int[np.ndarray, " clustered"], draws: Int[np.ndarray, "draws clustered"]
+) -> Int[np.ndarray, "draws clustered"]:
+    """Return which cluster of the fit each item is in, in each draw; -1 for a new one, which holds half of none.
 
     A new cluster of a draw may have the number of one of the fit, of which it holds nothing, as no other is left.
     """
     n_fitted = len(clusters.index)
-    often = np.zeros((len(own), n_fitted + 1), dtype=int)
     sizes = np.bincount(own, minlength=n_fitted)
-    for draw in draws:
+    places = np.full(draws.shape, MISSING)
+    for draw, place in zip(draws, places, strict=True):
         kept = np.bincount(own[draw == own], minlength=n_fitted)
         holds = np.append((2 * kept >= sizes) | clusters.is_named, False)  # a class is a class without items, too
         number = np.minimum(draw, n_fitted)
-        away = np.flatnonzero(draw != own)
-        often[away, np.where(holds[number], number, n_fitted)[away]] += 1
-    most = often.argmax(1)
-    return np.where((often.max(1, initial=0) > 0) & (most < n_fitted), most, MISSING)
+        is_known = holds[number] | (draw == own)
+        place[is_known] = number[is_known]
+    return places
 
 
 def repeated_pairs(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
@@ -477,7 +489,7 @@ def repeated_pairs(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " i
     >>> repeated_pairs(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).tolist()
     [2, 2, 0, 2]
     """
-    table = _contingency(first, second)
+    table = contingency(first, second)
     both, mine, theirs = table[first, second], table.sum(1)[first], table.sum(0)[second]
     return np.asarray(len(first) - mine - theirs + 2 * both - 1)
 
@@ -505,7 +517,7 @@ def match_clusters(
     [2, 0, 1, 1]
     """
     _, code = np.unique(drawn, return_inverse=True)
-    overlap = _contingency(code, fitted, n_fitted)
+    overlap = contingency(code, fitted, n_fitted)
     rows, columns = linear_sum_assignment(-overlap)
     number = np.full(len(overlap), MISSING)
     number[rows] = columns
@@ -514,9 +526,10 @@ def match_clusters(
     return np.asarray(number[code])
 
 
-def _contingency(
+def contingency(
     first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items"], n_second: int = 0
 ) -> Int[np.ndarray, "first second"]:
+    """Count the items in each cluster of one clustering and of another, which has at least `n_second`."""
     shape = int(first.max(initial=-1)) + 1, max(int(second.max(initial=-1)) + 1, n_second)
     return np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
 

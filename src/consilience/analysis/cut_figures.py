@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,7 @@ class OwnClusters:
     of_annotator : adjusted Rand index of the clusters with each person's groups; NaN if undefined.
     codes : cluster of each item
     items : their names
+    titles : of the clusters
     """
 
     n_clusters: int
@@ -37,6 +39,7 @@ class OwnClusters:
     silhouette: float
     codes: Int[np.ndarray, " items"]
     items: pd.Index
+    titles: list[str]
 
     @property
     def agreement(self) -> float:
@@ -97,6 +100,23 @@ class CutFigures:
         mean, error = _mean_and_error((self.of_annotator[self.best] - own.of_annotator)[None])
         return float(mean[0]), float(error[0])
 
+    def mark_of(self, own: OwnClusters) -> str:
+        """Say if the report's clusters are within 0.02 or one standard error of the best cut, or better."""
+        below, error = self.shortfall_of(own)
+        return AS_GOOD if below <= max(error, LITTLE) else ""
+
+    def joined_and_apart(self, cut: int, own: OwnClusters) -> tuple[list[list[str]], list[list[Any]]]:
+        """Return which of the report's clusters a cut joins, having more than half of each, and the items of new ones.
+
+        New are clusters of the cut that have more than half of none.
+        """
+        clusters = np.unique(self.clusters[cut], return_inverse=True)[1]
+        shared = np.zeros((int(clusters.max()) + 1, int(own.codes.max()) + 1), dtype=int)
+        np.add.at(shared, (clusters, own.codes), 1)
+        held = 2 * shared > shared.sum(0)
+        joined = [[own.titles[code] for code in np.flatnonzero(row)] for row in held if row.sum() > 1]
+        return joined, [own.items[clusters == new].tolist() for new in np.flatnonzero(~held.any(1))]
+
     def is_clearly_better(self, own: OwnClusters) -> bool:
         """Whether the best cut agrees with people better than the report's clusters, by more than 0.02 and 2 errors."""
         below, error = self.shortfall_of(own)
@@ -152,4 +172,5 @@ def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple
     if not np.isfinite(found.agreement).any():
         return None
     of_own = np.asarray(agreement_with(judge.memberships, codes))
-    return found, OwnClusters(n_found, of_own, judge.silhouette(codes), codes, co_occurrence.items[places])
+    names = co_occurrence.items[places]
+    return found, OwnClusters(n_found, of_own, judge.silhouette(codes), codes, names, clusters.titles)

@@ -25,8 +25,8 @@ from consilience.inference.memberships import Memberships
 FEWEST, MOST = 3, 500  # items of a tree
 SAME_HEIGHT = 1e-9  # branches that meet at the same height are split together
 ABOUT_SILHOUETTE = (
-    "1 means clusters that are perfectly clear, 0 none. Shares are smoothed for it: half a person is added to each "
-    "pair, who puts together as many as all do, so that it is a little lower than the textbook's."
+    "1 means clusters that are perfectly clear, 0 none. It is a little lower than the textbook's: half a person, who "
+    "puts together as many as all do, is added to each pair."
 )
 
 

@@ -107,6 +107,14 @@ class CoOccurrence:
         n = len(self.items) - len(self.places)
         return f"{words.n_items(n)} left out: not grouped" if n else ""
 
+    @property
+    def are_shares_of_people(self) -> bool:
+        """Whether each annotator sorted all of `places` once, so that presentations of a pair are annotators."""
+        memberships = self.memberships
+        return memberships.n_groupings == memberships.n_annotators and bool(
+            (memberships.times_seen[self.places] == memberships.n_groupings).all()
+        )
+
     def shares(self, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, "shown shown"]:
         """Share of presentations in which items were put together; 1 on the diagonal, NaN for pairs never presented."""
         memberships = self.memberships.of_items(places)

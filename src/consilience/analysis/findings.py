@@ -16,6 +16,7 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.analysis.annotator_frames import (
+    AT_CHANCE,
     NO_BETTER_THAN_GUESSING,
     SORTED_AT_RANDOM,
     frame_of_fusion,
@@ -26,6 +27,7 @@ from consilience.analysis.annotator_frames import (
 )
 from consilience.analysis.capabilities import Capabilities, attributes
 from consilience.analysis.certainty import Certainty, certainty_of_report
+from consilience.analysis.certainty_moves import Moves
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.cohesion import cluster_cohesion
 from consilience.analysis.cut_figures import CutFigures, OwnClusters, compared_cuts
@@ -34,14 +36,14 @@ from consilience.analysis.durations import durations_of
 from consilience.analysis.facts import facts_of
 from consilience.analysis.findings_text import as_lines
 from consilience.analysis.fitted import given_or_kept, groupings_of, raw_features, unwrap
-from consilience.analysis.group_names import cluster_names, count_makers
+from consilience.analysis.group_names import AT_LEAST, cluster_names, count_makers
 from consilience.analysis.group_words import GroupWords
 from consilience.analysis.item_frame import item_frame
 from consilience.analysis.label_quality import LabelQuality, label_quality
 from consilience.analysis.name_corrections import corrections_of
 from consilience.analysis.names import as_text
 from consilience.analysis.panels import axes_of, segments_of, separation_of, words_of
-from consilience.analysis.random_sorters import random_sorters
+from consilience.analysis.random_sorters import are_at_chance, random_sorters
 from consilience.analysis.reliability import reliability_of
 from consilience.analysis.segments import PanelSegments
 from consilience.analysis.separation import Separation
@@ -50,7 +52,7 @@ from consilience.analysis.votes import item_votes
 from consilience.analysis.words import DEFAULT, Words, read_as, use_words
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.name_lists import list_names
-from consilience.annotations.names import plain
+from consilience.annotations.names import MISSING, plain
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Literal, Names
 from consilience.errors import InputError
 from consilience.estimators.first_screen import show_first_screen
@@ -200,8 +202,10 @@ class Findings:
         if found is None:
             return frame
         random = found["random"].reindex(frame.index).to_numpy(dtype=bool)
+        chance = are_at_chance(found).reindex(frame.index).to_numpy(dtype=bool)
         said = (frame["remark"] == NO_BETTER_THAN_GUESSING).to_numpy(dtype=bool)
-        return frame.assign(remark=np.where(random & ~said, SORTED_AT_RANDOM, frame["remark"]))
+        remark = np.select([said, random, chance], [frame["remark"], SORTED_AT_RANDOM, AT_CHANCE], frame["remark"])
+        return frame.assign(remark=remark)
 
     @cached_property
     def random_sorters(self) -> pd.DataFrame | None:
@@ -228,9 +232,25 @@ class Findings:
     @cached_property
     def names(self) -> pd.DataFrame:
         """See `group_names.cluster_names`."""
+        return self._names_of(self._numbered.codes, len(self._numbered.index))
+
+    def _names_of(self, codes: Int[np.ndarray, " items"], n_clusters: int) -> pd.DataFrame:
         standard = self.standard_names if isinstance(self.annotations, Groupings) else None
-        codes, n_clusters = self._numbered.codes, len(self._numbered.index)
         return cluster_names(self._written_groupings, codes, n_clusters, above_half=True, standard=standard)
+
+    def name_of(self, places: Int[np.ndarray, " some"]) -> str:
+        """Say in brackets what people call a group of items at these places; nothing unless two of them call it so."""
+        codes = np.full(self.annotations.n_items, MISSING)
+        codes[places] = 0
+        names = self._names_of(codes, 1)
+        if names.empty or names["n_annotators"].iloc[0] < AT_LEAST:
+            return ""
+        return f" (called {names['name'].iloc[0]} by {names['n_annotators'].iloc[0]:,})"
+
+    @cached_property
+    def moves(self) -> Moves:
+        """See `Moves`; only if there is a certainty."""
+        return Moves.of(cast(Certainty, self.certainty).draws, self.clusters)
 
     @cached_property
     def makers(self) -> Int[np.ndarray, " clusters"]:

@@ -31,7 +31,8 @@ puts two items together as often as the others do has the expected z
     E z = Σ (s_ij - s̄)² / σ₀   over the pairs of items that u saw and others saw, too,
 
 with s̄ the mean of s_ij over all pairs, and σ₀ the standard deviation of T_u of random sorts. It must be 3.8: then
-somebody who agrees six tenths as much is above 19 of 20 random sorts, three times out of four.
+somebody who agrees six tenths as much is above 19 of 20 random sorts, three times out of four. With less, a high
+p-value says nothing; one below .005 says as much as anybody's, since its level does not depend on what is expected.
 """
 
 from __future__ import annotations
@@ -111,10 +112,12 @@ def random_sorters(groupings: Groupings, *, random_state: int = 0) -> pd.DataFra
     DataFrame, one row for each annotator, or None
         ``z``, by how many standard deviations the agreement with the others exceeds that of random sorts with groups of
         the same sizes; ``p_value``, the share of such sorts that agree as well; ``probability`` that the annotator is
-        one who sorts at random; ``random``, whether they are marked. NaN, and not marked, where every sort into groups
-        of these sizes agrees as well: all items in one group, each alone, or seen by nobody else; the probability is
-        NaN for all if the annotators agree too little to tell. None if there are fewer than four annotators, more than
-        5000 groupings, or more than 2 · 10⁸ pairs of items × annotators.
+        one who sorts at random; ``random``, whether they are marked; ``expected_z``, that of somebody who sorts like
+        the others; ``tested``, whether this is large enough for a high p-value to say something, or the p-value is
+        below .005. NaN, and not marked, where every sort into groups of these sizes agrees as well: all items in one
+        group, each alone, or seen by nobody else; the probability is NaN for all if the annotators agree too little to
+        tell. None if there are fewer than four annotators, more than 5000 groupings, or more than 2 · 10⁸ pairs of
+        items × annotators.
 
     Examples
     --------
@@ -141,6 +144,7 @@ def random_sorters(groupings: Groupings, *, random_state: int = 0) -> pd.DataFra
         if np.abs(weight - weighed.weight).max() < SAME_WEIGHT:
             break
     p_value = _p_values(found, sorts, weighed, np.random.default_rng(random_state))
+    tested |= np.nan_to_num(p_value, nan=1.0) < DOUBTFUL[0]
     marked = (np.nan_to_num(probability) >= THRESHOLD) & (np.nan_to_num(p_value) >= P_VALUE)
     return pd.DataFrame(
         {
@@ -349,6 +353,11 @@ def _moments(z: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
         return LEAST_MEAN, LEAST_SPREAD
     mean = max(float((weight * z).sum() / total), LEAST_MEAN)
     return mean, max(float(np.sqrt((weight * (z - mean) ** 2).sum() / total)), LEAST_SPREAD)
+
+
+def are_at_chance(found: pd.DataFrame) -> pd.Series:
+    """Whether each annotator was tested, and one random sort in twenty or more agrees as well."""
+    return (found["p_value"] >= P_VALUE) & found["tested"]
 
 
 def marked_names(found: Any) -> list[Any]:

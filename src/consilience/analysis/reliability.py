@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from consilience.analysis.names import join_names
+from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels
 from consilience.metrics.reliability import Reliability, cohen_kappa, fleiss_kappa, krippendorff_alpha
 
@@ -45,11 +46,12 @@ def sentences_on_reliability(found: Mapping[str, Mapping[str, Any]], *, of_pairs
     --------
     >>> known = {"value": 0.612, "low": 0.55, "high": 0.67, "note": ""}
     >>> sentences_on_reliability({"krippendorff_alpha": known}, of_pairs=False)
-    ["Agreement beyond chance (0: chance, 1: full): Krippendorff's alpha 0.61 (0.55 to 0.67)."]
+    ["Agreement beyond chance (0: chance, 1: full; 90% interval over items): Krippendorff's alpha 0.61 (0.55 to 0.67)."]
     """
     known = {name: figures for name, figures in found.items() if not figures["note"]}
     if not known:
         return [figures["note"] for figures in found.values()][:1]
     each = [f"{NAMES[name]} {one['value']:.2f} ({one['low']:.2f} to {one['high']:.2f})" for name, one in known.items()]
     about = " on pairs, together or apart" if of_pairs else ""
-    return [f"Agreement beyond chance{about} (0: chance, 1: full): {join_names(each)}."]
+    scale = f"0: chance, 1: full; 90% interval{'' if len(each) == 1 else 's'} over {current_words().items}"
+    return [f"Agreement beyond chance{about} ({scale}): {join_names(each)}."]

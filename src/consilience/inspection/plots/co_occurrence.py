@@ -106,6 +106,9 @@ def plot_co_occurrence(
     co_occurrence = co_occurrence_of(model, groupings, "plot_co_occurrence")
     clusters = co_occurrence.clusters
     shown: dict[str, Any] = {"labels": labels, "legend": legend, "colorbar": colorbar}
+    share_of = "share of presentations together"
+    if co_occurrence.are_shares_of_people:
+        share_of = f"share of {words.annotators} who put both together"
     if by_cluster:
         if clusters is None:
             raise InputError(
@@ -113,13 +116,19 @@ def plot_co_occurrence(
                 "leave out by_cluster."
             )
         shares = co_occurrence.cluster_shares().share
-        return _matrix(ax, shares, clusters.shown, None, None, (clusters.noun, ""), **shown)
+        return _matrix(ax, shares, clusters.shown, None, None, (share_of, clusters.noun, ""), **shown)
     places = ordered_items(co_occurrence, max_items)
     caption = "\n".join(filter(None, [say_sampled(len(places), len(co_occurrence.places)), co_occurrence.left_out]))
     names = list(co_occurrence.items[places])
     below = f"{words.items} by {'hierarchy' if clusters is None else clusters.noun}" if len(places) > MOST_NAMED else ""
     return _matrix(
-        ax, co_occurrence.shares(places), names, co_occurrence.codes[places], clusters, (below, caption), **shown
+        ax,
+        co_occurrence.shares(places),
+        names,
+        co_occurrence.codes[places],
+        clusters,
+        (share_of, below, caption),
+        **shown,
     )
 
 
@@ -129,13 +138,17 @@ def _matrix(
     names: list[Any],
     cluster: np.ndarray | None,
     clusters: FoundClusters | None,
-    below: tuple[str, str],
+    texts: tuple[str, str, str],
     *,
     labels: bool,
     legend: bool,
     colorbar: bool,
 ) -> Axes:
-    """Draw a heat map of a square matrix whose rows and columns are clusters, or items ordered by cluster."""
+    """Draw a heat map of a square matrix whose rows and columns are clusters, or items ordered by cluster.
+
+    texts : beside the colour bar, along both axes, and below them.
+    """
+    share_of, below, caption = texts
     n, missing = len(names), bool(np.isnan(values).any())
     ax = axes_of(ax, _size(names, cluster is not None, missing=missing))
     look = Look.of(ax)
@@ -147,11 +160,11 @@ def _matrix(
     low = tall < 3 * BELOW_BAR
     bar = None
     if colorbar:
-        label = "share together" if low else "share of presentations together"
+        label = "share together" if low else share_of
         bar = colour_bar(image, ax, label, below=BELOW_BAR * (missing and legend and not low), tall=tall)
     if missing and legend:
         _explain_missing(ax, bar, never, low=low)
-    label_axes(ax, below[0], None if cluster is not None else below[0], labels=labels, caption=below[1])
+    label_axes(ax, below, None if cluster is not None else below, labels=labels, caption=caption)
     return ax
 
 
@@ -305,7 +318,10 @@ def plot_dendrogram(
         cluster_legend(ax, clusters, mixed=f"several {clusters.nouns}" if (owner < 0).any() else "")
     _draw_tree(ax, tree, names, owner, labels=labels)
     caption = "\n".join(filter(None, [n_not_shown, co_occurrence.left_out]))
-    label_axes(ax, "1 − share of presentations together", None, labels=labels, caption=caption)
+    across = "1 − share of presentations together"
+    if co_occurrence.are_shares_of_people:
+        across = f"share of {words.annotators} who put both apart"
+    label_axes(ax, across, None, labels=labels, caption=caption)
     return ax
 
 

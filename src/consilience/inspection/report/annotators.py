@@ -11,7 +11,7 @@ import pandas as pd
 from jaxtyping import Bool, Int
 from scipy.sparse import csr_array
 
-from consilience.analysis.annotator_frames import is_named
+from consilience.analysis.annotator_frames import FAR_BELOW, is_named, lower_fence, weight_of_one
 from consilience.analysis.names import name_text, quantify, shorten
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings
@@ -25,6 +25,7 @@ from consilience.inspection.report.tables import (
     number,
     percent,
     row,
+    set_apart_constants,
     significant,
 )
 
@@ -103,13 +104,14 @@ def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> ReportTable | Non
     closing = ranking.closing if frame["remark"].str.contains(ranking.explained, regex=False).any() else ""
     columns, further = ([Column(words.told(each.head), each.kind) for each in part] for part in (before, after))
     columns += [Column("Remark", ranking.remark)] if remarked else []
+    columns, rows, constant = set_apart_constants([Column(words.Annotator, "text"), *columns, *further], rows)
     return ReportTable(
         "annotators",
         f"The {words.annotators}, {ranking.order}",
-        [Column(words.Annotator, "text"), *columns, *further],
+        columns,
         rows,
         order=ranking.order,
-        reading=words.told(" ".join(filter(None, [*(each.reading for each in before), closing]))),
+        reading=constant + words.told(" ".join(filter(None, [*(each.reading for each in before), closing]))),
         gap=gap,
         download=download("annotators.csv", frame.round(4), "annotator"),
     )
@@ -171,7 +173,7 @@ OF_MAPPINGS = Ranking(
         ),
         Quality(
             ("agreement",),
-            "Agreement",
+            "Agreement with others",
             number,
             "Agreement: mean with each of the other annotators, 1 for the same groups, about 0 for random ones.",
         ),
@@ -215,9 +217,9 @@ OF_JUDGES = Ranking(
         Quality(("weight",), "Weight", number, "Weight: how much the annotator counts in the model."),
         Quality(
             ("agreement",),
-            "Agreement",
+            "Agreement with the clusters",
             number,
-            "Agreement: with the clusters, 1 for the same groups, 0 for agreement by chance.",
+            "Agreement: 1 for the same groups, 0 for agreement by chance.",
         ),
     ),
     remark="line",
@@ -298,9 +300,9 @@ WEIGHT = Quality(
     ("weight",),
     "Follows the clusters",
     number,
-    "Follows the clusters: how far the annotator's groups do, from 0 (random groups, or nearly all items in one "
-    "group) to 1 (keeps clusters whole and apart). It says how much the groups decided in the clusters: those of a low "
-    "value count little there, but fully in the map, the matrix and the tree.",
+    "Follows the clusters: how far the annotator's groups keep clusters whole and apart, as the model takes it, from 0 "
+    "(random groups, or nearly all items in one group) to 1. With few items, it is near that of all, and higher for "
+    "more groups.",
 )
 SHARE = replace(
     WEIGHT,
@@ -312,10 +314,11 @@ DISTATIS = Quality(
     ("distatis_weight",),
     "Weight in DISTATIS",
     lambda weight: f"{weight:.1%}" if np.isfinite(weight) else "–",
-    "Weight in DISTATIS: the part of the annotator in “The compromise of the panel”; all sum to 100%.",
+    "Weight in DISTATIS: the part of the annotator in “The compromise of the panel”; all sum to 100%. It is not "
+    "corrected for chance.",
 )
 OF_FUSIONS = Ranking(
-    "those who follow the clusters least first",
+    "those who agree least with the others first",
     (
         SOME_GROUPINGS,
         ITEMS,
@@ -324,25 +327,28 @@ OF_FUSIONS = Ranking(
         DISTATIS,
         Quality(
             ("agreement",),
-            "Agreement",
+            "Agreement with the clusters",
             number,
-            "Agreement: with the clusters, over the items sorted; with others: the mean with each "
-            "other annotator. 1 means the same groups, 0 agreement by chance; unknown for groupings of two items.",
+            "Agreement: with the clusters, over the items sorted; with the others: the mean with each. 1 means the "
+            "same groups, 0 agreement by chance; unknown for groupings of two items.",
         ),
-        Quality(("with_others",), "With others", number),
+        Quality(("with_others",), "With the others", number),
     ),
     remark="line",
-    closing="Far less than most: below the lower quartile by more than 1.5 interquartile ranges, of “Follows the "
-    "clusters” or of “With others”.",
     explained="than most",
 )
-OF_SHARES = replace(
-    OF_FUSIONS,
-    order="those of the smallest part in the fusion first",
-    qualities=tuple(SHARE if each is WEIGHT else each for each in OF_FUSIONS.qualities),
-    closing="Far less, or smaller, than most: below the lower quartile by more than 1.5 interquartile ranges, of the "
-    "part of one grouping or of “With others”.",
-)
+OF_SHARES = replace(OF_FUSIONS, qualities=tuple(SHARE if each is WEIGHT else each for each in OF_FUSIONS.qualities))
+
+
+def of_fusion(frame: pd.DataFrame, *, refined: bool) -> Ranking:
+    """Return the ranking of the annotators of a fusion, with the limits below which somebody is an outlier."""
+    weight, others = map(lower_fence, (weight_of_one(frame, refined=refined), frame["with_others"]))
+    which, of = ("less", "“Follows the clusters”") if refined else ("less, or smaller,", "the part of one grouping")
+    return replace(
+        OF_FUSIONS if refined else OF_SHARES,
+        closing=f"Far {which} than most: below {significant(weight)} of {of}, or {significant(others)} of “With the "
+        f"others”, each the lower quartile less {FAR_BELOW:g} interquartile ranges.",
+    )
 
 
 def of_labels(entropy: float) -> Ranking:

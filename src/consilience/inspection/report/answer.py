@@ -45,7 +45,7 @@ def lead(subject: Subject) -> str:
     found = subject.certainty
     if found is None:
         return " ".join([f"{text}.", *certainty_sections.none_in_short(subject)])
-    others = f"if another {found.n_people:,} people did the same"
+    others = f"in {clusters.nouns} found from another {found.n_people:,} people"
     return f"{text}: {others}, {_say_what_is_repeated(subject, found)} {_trust(subject)}"
 
 
@@ -125,7 +125,9 @@ def lists(subject: Subject) -> ClusterLists:
     """Return the clusters with their names and items, or the classes with their doubtful items."""
     words, noun = current_words(), subject.clusters.noun
     found = _of_classes(subject) if subject.clusters.is_named else _of_clusters(subject)
-    reading = f"?: others would often put the {words.item} elsewhere, alone or with its whole {noun}."
+    reading = (
+        f"?: others would often put the {words.item} elsewhere: alone, with part of its {noun}, or with all of it."
+    )
     if subject.clusters.is_named:
         reading = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many of "
         reading += f"their labels name the {noun}."
@@ -165,7 +167,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         partner = int(joined[code].argmax())
         if joined[code, partner] >= OFTEN_JOINED:
             share = percent(joined[code, partner])
-            about.append(f"mostly in one {clusters.noun} with “{clusters.titles[partner]}” in {share} of draws")
+            about.append(f"joined with “{clusters.titles[partner]}” in {share} of draws")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         other = f"or {others[code]}" if others[code] else ""
         title = title if called[code] or not any(called) else f"(no common name) {title}"

@@ -39,6 +39,31 @@ def in_short(subject: Subject) -> list[str]:
     ]
 
 
+def other_division_in_short(subject: Subject) -> list[str]:
+    """Say if the best cut is another division into as many clusters as the report's, and agrees slightly better."""
+    if subject.cuts is None:
+        return []
+    found, own = subject.cuts
+    most, here = number(found.agreement[found.best]), number(own.agreement)
+    if int(found.n_clusters[found.best]) != own.n_clusters or found.is_clearly_better(own):
+        return []
+    if not (found.agreement[found.best] > own.agreement and most != here and (how := _say_how(found, found.best, own))):
+        return []
+    slightly = "slightly " if found.mark_of(own) else ""
+    return [
+        f"Another division into {quantify(own.n_clusters, 'cluster')}, a cut of the tree, agrees {slightly}better with "
+        f"{current_words().annotators} ({most}; these {here}): it {how}."
+    ]
+
+
+def _say_how(found: CutFigures, cut: int, own: OwnClusters) -> str:
+    """Say which of the report's clusters a cut joins, and which items are in a new one."""
+    joined, apart = found.joined_and_apart(cut, own)
+    joins = [f"joins {join_names([f'“{title}”' for title in titles])}" for titles in joined]
+    sets = [f"has a cluster of {join_some(list(map(name_text, items)), NAMED)}" for items in apart]
+    return "; ".join([*joins, *sets])
+
+
 def compare_cut(found: CutFigures, own: OwnClusters) -> list[str]:
     """Say how the cut into as many clusters as the report has differs from them; nothing if there is none."""
     cut = np.flatnonzero(found.n_clusters == own.n_clusters)
@@ -50,9 +75,10 @@ def compare_cut(found: CutFigures, own: OwnClusters) -> list[str]:
         return [f"The cut into {n} has the same {words.items} in each as the report's {n}."]
     shown = join_some(list(map(name_text, own.items[elsewhere])), NAMED)
     be = "is" if len(elsewhere) == 1 else "are"
+    how = _say_how(found, int(cut[0]), own)
     return [
-        f"The report's {n} (of the model) and the cut into {n} (of the tree) are not the same: {shown} {be} elsewhere. "
-        "All other sections are about the report's."
+        f"The report's {n} (of the model) and the cut into {n} (of the tree) are not the same: "
+        f"{f'the cut {how}; ' if how else ''}{shown} {be} elsewhere. All other sections are about the report's."
     ]
 
 
@@ -134,7 +160,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
     report = f"{own.n_clusters} of the report (model)"
     short, uncertain = found.shortfall_of(own)
     less = f"{number(short, 3)} ± {number(uncertain, 3)}"
-    rows.append(row(report, number(own.agreement), less, number(own.silhouette), number(1.0), ""))
+    rows.append(row(report, number(own.agreement), less, number(own.silhouette), number(1.0), found.mark_of(own)))
     frame = pd.DataFrame(
         {
             "n_clusters": found.n_clusters,
@@ -150,7 +176,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
         "The tree cut into fewer or more clusters",
         [
             Column("Clusters", "line"),
-            Column("Agreement"),
+            Column("Agreement with people"),
             Column("Below the best"),
             Column("Silhouette"),
             Column("Like the report's"),

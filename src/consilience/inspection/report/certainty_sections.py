@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from consilience.analysis.certainty import Certainty, can_be_weighed, few_people
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.item_spread import can_place
-from consilience.analysis.names import join_names, name_text, quantify
+from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.plots.certainty import plot_certainty_map
@@ -21,7 +21,7 @@ from consilience.inspection.report.label_tables import labels_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, percent, row
 
-DOUBTFUL_ITEMS = 15
+DOUBTFUL_ITEMS, MOST_DOUBTFUL = 15, 100  # of a table; more than 15 if more seldom stay
 WITHOUT_TRUST = "do not rely on single {items}, or ask more people."
 NAMED = 3  # items in the findings
 MOST_NUMBERS = 4  # of clusters in the findings
@@ -29,35 +29,51 @@ STAYS = 0.9  # share of draws from which an item is not in the list of doubtful 
 FEW_OF_MANY = 0.3  # mean share of the items that people sorted
 SMALL = 20  # people
 LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
-NEW = "a cluster of their own"
+SELDOM, CLOSE = 1 / 3, 0.1  # mean share together with the items of a cluster; less, if close to another, is no place
+MOST_COMPANIONS, MOST_SPLIT = 3, 8  # items named that are in a new cluster
 COLUMNS = ["cluster", "stays", "repeats", "elsewhere"]
 READABLE = 720  # CSS pixels that names of items need
 
 
 def in_short(subject: Subject) -> list[str]:
-    """Say how much others would repeat, and which items are the least certain."""
+    """Say how much others would repeat, which items are the least certain, and what splits off."""
     words = current_words()
-    found = cast(Certainty, subject.certainty)
-    between = f"90% interval: {percent(found.low)} to {percent(found.high)}"
-    again = f"{percent(found.repeats)} of all pairs of {words.items} to come out the same, together or apart"
+    found, clusters = cast(Certainty, subject.certainty), subject.clusters
+    again = _say_of_all_pairs(found)
     if not np.isnan(found.repeats_together):
         again = (
-            f"{percent(found.repeats_together)} of the pairs of {words.items} that are together here to be so again "
-            f"({percent(found.chance_together)} by chance), and {percent(found.repeats)} of all pairs, together or "
-            "apart, to come out the same"
+            f"In {clusters.nouns} found from another {found.n_people:,} people, we expect "
+            f"{percent(found.repeats_together)} of the pairs of {words.items} that are together here to be together "
+            f"again ({percent(found.chance_together)} by chance)."
         )
-    findings = [
-        f"If another {found.n_people:,} people {_did(subject)} these {words.items}, we expect {again} ({between}; "
-        f"{percent(found.chance)} by chance)."
-    ]
-    findings += _numbers_in_short(subject, found)
-    if is_little(found):
-        findings.append("That is little more than by chance: " + WITHOUT_TRUST.format(items=words.items))
+    findings = [again, *_numbers_in_short(subject, found), *filter(None, [little_in_short(found)])]
     worst = doubtful(found).head(NAMED)
     if len(worst):
         names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["stays"].items()]
-        findings.append(f"Least certain, by how often it stays in its {subject.clusters.noun}: {join_names(names)}.")
-    return findings
+        findings.append(f"Least certain, by how often it stays in its {clusters.noun}: {join_names(names)}.")
+    return findings + _split_in_short(subject, found)
+
+
+def _say_of_all_pairs(found: Certainty) -> str:
+    """Say how many of all pairs others would repeat, together or apart."""
+    return (
+        f"Of all pairs of {current_words().items}, together or apart, {percent(found.repeats)} come out the same (90% "
+        f"interval: {percent(found.low)} to {percent(found.high)}; {percent(found.chance)} by chance)."
+    )
+
+
+def _split_in_short(subject: Subject, found: Certainty) -> list[str]:
+    """Say which part of a cluster is most likely to split off; nothing if none often does."""
+    clusters = subject.clusters
+    split = None if clusters.is_named else subject.moves.likeliest_split()
+    if split is None:
+        return []
+    names = join_some([name_text(found.items.index[place]) for place in split.items], MOST_SPLIT)
+    called = subject.name_of(split.items) if clusters.called else ""
+    return [
+        f"Most likely to split off: {current_words().n_items(len(split.items))} of “{clusters.titles[split.cluster]}”"
+        f"{called}, together in {percent(split.share)} of draws: {names}."
+    ]
 
 
 def is_little(found: Certainty) -> bool:
@@ -112,7 +128,7 @@ def section(subject: Subject) -> Section | None:
         f"if another {found.n_people:,} people of the same kind had been asked, and the {clusters.nouns} were found "
         "again."
     ]
-    sentences += how_rough(subject, found)
+    sentences += [*how_rough(subject, found), _say_of_all_pairs(found)]
     blocks: list[ReportTable | Figure] = [_bands(found, clusters)]
     blocks += filter(None, [_doubtful_items(subject, found), _numbers(found, clusters)])
     blocks += filter(None, [_map(subject, found)])
@@ -173,7 +189,8 @@ def _bands(found: Certainty, clusters: FoundClusters) -> ReportTable:
         f"How certain the {words.items_own} {clusters.nouns} are",
         [*heads, Column("Pairs that come out the same")],
         rows,
-        reading=f"{words.An_item} stays in its {clusters.noun} if most of the same {words.items} are around it. Its "
+        reading=f"{words.An_item} stays in its {clusters.noun} if most of the same {words.items} are around it, also "
+        f"where a larger one swallows them: a high share does not show that the {clusters.noun} stands alone. Its "
         f"pairs come out the same if others, too, put both {words.items} together, or both apart.",
         download=download("certainty.csv", found.items.round(4), "item"),
     )
@@ -185,21 +202,22 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     if worst.empty:
         return None
     given = None
+    n_shown = max(DOUBTFUL_ITEMS, min(int((worst["stays"] < SELDOM_STAYS).sum()), MOST_DOUBTFUL))
     if isinstance(subject.annotations, Labels):
-        given = labels_of(subject.annotations, found.items.index.get_indexer(worst.index[:DOUBTFUL_ITEMS]))
+        given = labels_of(subject.annotations, found.items.index.get_indexer(worst.index[:n_shown]))
     place = {name: code for code, name in enumerate(clusters.index)}
     rows: list[list[Cell]] = []
-    shown = worst.head(DOUBTFUL_ITEMS)
+    shown = worst.head(n_shown)
     for name, cluster, stays, repeats, elsewhere in shown[COLUMNS].itertuples(name=None):
         code = place.get(elsewhere)
         cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(stays), percent(repeats)]
-        cells += [NEW if code is None else cluster_cell(clusters, code)]
+        at = found.items.index.get_loc(name)
+        if stays < 1 / 2 and _has_no_clear_place(subject, at):
+            cells.append(Cell("no clear place"))
+        else:
+            cells.append(_new_place(subject, at) if code is None else cluster_cell(clusters, code))
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
-    of_their_own = (
-        f" {NEW.capitalize()}: others often make a cluster of such {words.items}, which is none of those here."
-    )
-    of_their_own = of_their_own if any(place.get(name) is None for name in shown["elsewhere"]) else ""
     left = len(worst) - len(rows)
     return ReportTable(
         "uncertain",
@@ -215,10 +233,33 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         rows,
         reading=(
             f"{words.Items} that stay in their {clusters.noun} in fewer than {STAYS:.0%} of the draws, the least "
-            f"first; those below {SELDOM_STAYS:.0%} are worth another look, or more people.{of_their_own}"
+            f"first; those below {SELDOM_STAYS:.0%} are worth another look, or more people."
         ),
         more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
     )
+
+
+def _new_place(subject: Subject, place: int) -> Cell:
+    """Say with whom an item is in a new cluster most often, or that it is alone."""
+    others = subject.moves.companions(place).tolist()
+    if not others:
+        return Cell("alone")
+    names = tuple(name_text(subject.items["item"].iloc[other]) for other in others[:MOST_COMPANIONS])
+    text = f"a new {subject.clusters.noun}, with "
+    return Cell(text, names=names, more="…" if len(others) > MOST_COMPANIONS else "")
+
+
+def _has_no_clear_place(subject: Subject, place: int) -> bool:
+    """Whether an item was put with no cluster often, and with another one nearly as often, on average of its items."""
+    found, codes = subject.co_occurrence, subject.clusters.codes
+    if found is None or place not in found.places:
+        return False
+    others = found.places[found.places != place]
+    share = np.nan_to_num(found.shares(np.append(place, others))[0, 1:])
+    counts = np.bincount(codes[others])
+    mean = np.bincount(codes[others], share)[counts > 0] / counts[counts > 0]
+    best, *rest = np.sort(mean)[::-1].tolist()
+    return bool(best < SELDOM and rest and rest[0] > best - CLOSE)
 
 
 def _numbers(found: Certainty, clusters: FoundClusters) -> ReportTable | None:
@@ -240,15 +281,15 @@ def _numbers(found: Certainty, clusters: FoundClusters) -> ReportTable | None:
 
 
 def about_ellipses(subject: Subject) -> str:
-    """Say what ellipses on the map are, and that they are not the test of which items people tell apart."""
+    """Say what ellipses on the map are, and that they are not the test of which items are sorted differently."""
     words = current_words()
     said = (
         f"An ellipse holds the place of its {words.item} by 9 of 10 other groups of people, each {words.item} on its "
-        f"own: whether ellipses overlap does not show whether people tell two {words.items} apart."
+        f"own: whether ellipses overlap does not show whether two {words.items} are sorted differently."
     )
     if subject.separation is None:
         return said
-    return f"{said} That is tested, for all pairs together, in “Which {words.items} people tell apart”."
+    return f"{said} That is tested, for all pairs together, in “Which {words.items} are sorted differently”."
 
 
 def _map(subject: Subject, found: Certainty) -> Figure | None:

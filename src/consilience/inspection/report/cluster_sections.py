@@ -30,7 +30,12 @@ def cluster_sections(subject: Subject) -> tuple[Section, Section]:
     clustered, nowhere = items_in_clusters(subject), items[items["cluster"] < 0]
     unannotated = clustered[clustered["n_annotators"] == 0]
     blocks: list[ReportTable | Figure] = [
-        item_tables.clusters_table(items, *_names_of_clusters(subject), subject.cohesion)
+        item_tables.clusters_table(
+            items,
+            *_names_of_clusters(subject),
+            subject.cohesion,
+            None if subject.certainty is None else subject.moves,
+        )
     ]
     drawn: list[ClusterLists | ReportTable | Figure] = [answer.lists(subject)]
     placed = subject.groups or subject.can.embedding is not None

@@ -24,6 +24,7 @@ READABLE = 720  # CSS pixels that names of items need
 MOST_NAMED = 6  # people left out who are named
 PLACES = 4  # decimals of files
 DRAWN = 2  # dimensions
+RISE = 0.3  # rank correlation of weights and numbers of groups that is said
 HEADING = "The compromise of the panel"
 
 
@@ -47,14 +48,23 @@ def _say_what(subject: Subject, found: CompromiseMap) -> str:
     words = subject.words
     if subject.napping is None:
         return (
-            f"The sorts of the {words.annotators}, each weighted by how far it agrees with the others (DISTATIS); the "
-            "map in “What belongs together” counts all alike."
+            f"The sorts of the {words.annotators}, each weighted by its RV coefficients with the others (DISTATIS), "
+            f"which are not corrected for chance{_rise_with_groups(subject, found)}; the map in “What belongs "
+            "together” counts all alike."
         )
     return (
-        f"{len(found.weights):,} tables are weighted by how far each agrees with the others (DISTATIS): each "
+        f"{len(found.weights):,} tables are weighted by the RV coefficients of each with the others (DISTATIS): each "
         f"{words.annotator}'s sheet and groups, each divided by its first eigenvalue, added. The map in “What belongs "
         "together” counts all alike, and does not use the sheets."
     )
+
+
+def _rise_with_groups(subject: Subject, found: CompromiseMap) -> str:
+    """Say how far the weights rise with the number of groups; nothing if they do not, or all made as many."""
+    annotations = subject.groupings
+    n_groups = pd.Series(np.bincount(annotations.annotator_of_group), annotations.annotators).loc[found.weights.index]
+    rise = 0.0 if (n_groups == n_groups.iloc[0]).all() else n_groups.corr(found.weights, method="spearman")
+    return f" and rise with the number of groups (rank correlation {number(rise)})" if rise > RISE else ""
 
 
 def say_what_sheets_enter(subject: Subject) -> list[str]:
@@ -80,11 +90,14 @@ def _say_agreement(subject: Subject) -> list[str]:
             f"{number(found.compromises)}."
         )
     of = {"groups": "groups", "sheets": "sheets", "both": "both together"}
-    means = [f"{number(rv)} for {of[name]} ({number(by_chance)})" for name, rv, by_chance in found.mean_rv.itertuples()]
+    means = [
+        f"{number(rv)} for {of[name]} (by chance {number(by_chance)})"
+        for name, rv, by_chance in found.mean_rv.itertuples()
+    ]
     return [
         *sentences,
-        f"The mean RV coefficient of two {words.annotators} is {join_names(means)}; in brackets, its mean if the "
-        f"{words.items} of each changed places at random.",
+        f"The mean RV coefficient of two {words.annotators} is {join_names(means)}. By chance: if the {words.items} of "
+        "each changed places at random.",
     ]
 
 

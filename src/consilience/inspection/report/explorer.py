@@ -41,7 +41,16 @@ from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.map_data import MapControls, map_data
 from consilience.inspection.report.sorts_data import sorts_data
 from consilience.inspection.report.svg import themed_colour
-from consilience.inspection.report.tables import Cell, Column, ReportTable, name_cell, number, percent, row
+from consilience.inspection.report.tables import (
+    Cell,
+    Column,
+    ReportTable,
+    name_cell,
+    number,
+    percent,
+    row,
+    set_apart_constants,
+)
 from consilience.metrics.clusterings import ari
 
 EXPLORED = "What belongs together"  # heading of the section
@@ -233,6 +242,9 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
         shown = [(percent if sure == "stays" else number)(items[sure].iloc[place])] if sure else []
         cells = [name_cell(name), cluster_cell(clusters, cluster), *shown, f"{n_annotators:,}"]
         rows.append(row(*cells, _nearest(share[place], names)))
+    constant = ""
+    if len(set(items["cluster"])) > 1:  # the script needs that column
+        columns, rows, constant = set_apart_constants(columns, rows)
     return ReportTable(
         "items",
         f"All {n_items:,} {words.items}"
@@ -241,8 +253,8 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
         columns,
         rows,
         reading=(
-            f"At first by {clusters.noun}, with similar {words.items} next to each other. The last column is the share "
-            f"of the times that both {words.items} were shown in which they were put together."
+            f"{constant}At first by {clusters.noun}, with similar {words.items} next to each other. The last column is "
+            f"the share of the times that both {words.items} were shown in which they were put together."
         ),
     )
 

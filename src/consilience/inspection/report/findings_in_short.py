@@ -72,7 +72,7 @@ def key_findings(subject: Subject) -> list[str]:
 def _clusters_in_short(subject: Subject) -> list[str]:
     words = current_words()
     findings = [_sizes_in_short(subject.clusters.sizes), *_names_in_short(subject)]
-    findings += best_cuts.in_short(subject)
+    findings += [*best_cuts.in_short(subject), *best_cuts.other_division_in_short(subject)]
     findings += separation_sections.left_over_in_short(subject)
     many = participants.are_many_at_chance(subject)
     findings += participants.chance_in_short(subject) if many else []

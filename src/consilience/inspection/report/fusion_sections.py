@@ -116,13 +116,13 @@ def number_section(subject: Subject) -> Section:
     blocks, sentences = [], []
     if estimator.n_clusters_ > 1:
         plain = np.nan if subject.co_occurrence is None else subject.co_occurrence.silhouette()
-        textbook = f", by the textbook's formula {number(plain)}" if np.isfinite(plain) else ""
-        about = f"The smoothed silhouette of the clusters is {number(estimator.silhouette_)}{textbook}."
-        sentences.append(f"{about} {ABOUT_SILHOUETTE}")
+        value, smoothed = (plain, "") if np.isfinite(plain) else (estimator.silhouette_, "smoothed ")
+        about = f"The {smoothed}silhouette of the clusters is {number(value)}"
+        sentences.append(f"{about} (1: clusters that are perfectly clear, 0: none).")
     if len(curve) >= SHORTEST:
         caption = (
-            "How clear the clusters are for each number of them, by their silhouette in the groupings; the ring marks "
-            f"the number in use, {number_used}."
+            "The silhouette of the model's clusters for each number of them, before their last refinement; the ring "
+            f"marks the number in use, {number_used}. Cuts of the tree have other values. {ABOUT_SILHOUETTE}"
         )
         file = download("silhouette.csv", curve.round(4), "n_clusters")
         ax = plot_silhouette_curve(estimator, ax=Sheet())
@@ -136,7 +136,12 @@ def number_section(subject: Subject) -> Section:
         sentences.append(f"{number_used.capitalize()}: no other number was considered, since {why}.")
     is_chosen = len(curve) > 1 and isinstance(estimator.n_clusters, str)
     if is_chosen and curve["silhouette"].idxmax() != estimator.n_clusters_:
-        sentences.append(f"Numbers with a larger silhouette agree less with {current_words().annotators}.")
+        clearest = int(curve["silhouette"].idxmax())
+        sentences.append(
+            f"The model's {clearest:,} clusters have a larger silhouette than its {estimator.n_clusters_:,} "
+            f"({number(curve['silhouette'].max())}; {number(curve['silhouette'][estimator.n_clusters_])}), but agree "
+            f"less with {current_words().annotators}."
+        )
     heading = "How many clusters"
     if subject.stability is not None:
         blocks.append(stability_figure(subject.stability))

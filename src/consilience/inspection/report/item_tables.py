@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
+from consilience.analysis.certainty_moves import Moves
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.fitted import column_names
 from consilience.analysis.names import name_text
@@ -100,10 +101,12 @@ def clusters_table(
     clusters: FoundClusters,
     reading: str = "",
     cohesion: pd.DataFrame | None = None,
+    moves: Moves | None = None,
 ) -> ReportTable:
     """Return the table of the size, certainty and items of each cluster, with the names annotators give it, if any.
 
     cohesion : of the clusters, see `cluster_cohesion`.
+    moves : of the clusters in draws of other people, if items have a certainty.
     """
     words = current_words()
     by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
@@ -116,6 +119,7 @@ def clusters_table(
     columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
+    again = np.full(len(clusters.index), np.nan) if moves is None else moves.found_again
     for cluster in range(len(clusters.index)):
         mine = items[items["cluster"] == cluster]
         cells = [cluster_cell(clusters, cluster), *([clusters.names[cluster]] if numbered else []), f"{len(mine):,}"]
@@ -124,21 +128,22 @@ def clusters_table(
         cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {clusters.file})")]
         cells += [percent(len(mine) / len(items))]
         cells += [] if cohesion is None else [_cohesion_cell(cohesion.iloc[cluster])]
-        rows.append(row(*cells, *_certainty_of(mine, by)))
+        rows.append(row(*cells, *_certainty_of(mine, by, float(again[cluster]))))
     what = f"Each row is a cluster of {words.items} that belong together, given all annotations."
     if clusters.is_named:
         what = f"Each row is a class, with the {words.items} of which it is the most likely class."
     if by == "repeats":
         what += (
             f" Most certain are {words.items} that stay in their cluster most often. The last two columns say what "
-            f"another group of people would repeat; orange: below {SELDOM_STAYS:.0%}."
+            f"another group of people would repeat; orange: below {SELDOM_STAYS:.0%}. Found again: share of the draws "
+            f"with much the same {clusters.noun}: of the {words.items} of either, more than half are in both."
         )
     if cohesion is not None:
         what += (
             f" Any two put together: how often two {words.items} of the cluster were put together, of the times they "
-            f"were shown together; {percent(float(cohesion['chance'].max()))} over all {words.items}. Left over, in "
-            "orange: hardly more often than that."
+            f"were shown together; {percent(float(cohesion['chance'].max()))} over all {words.items}."
         )
+        what += " Left over, in orange: hardly more often than that." if cohesion["left_over"].any() else ""
     files = ""
     if "stays" in items and "probability" in items:
         files = (
@@ -171,14 +176,14 @@ def _heads_of_certainty(by: str, clusters: FoundClusters) -> list[str]:
     """Heads of the columns on the certainty of a cluster, by the column of the items that says it."""
     words = current_words()
     if by == "repeats":
-        return ["Pairs that come out the same", f"{words.Items} that stay"]
+        return [f"{words.Items} that stay", "Found again"]
     return [f"Mean {clusters.measure}", f"{clusters.measure.capitalize()} ≥ {SURE:g}"] if by else []
 
 
-def _certainty_of(items: pd.DataFrame, by: str) -> list[Cell]:
-    """Cells on the certainty of the items of a cluster, pale where it is low; see `_heads_of_certainty`."""
+def _certainty_of(items: pd.DataFrame, by: str, found_again: float) -> list[Cell]:
+    """Cells on the certainty of a cluster of items, pale where it is low; see `_heads_of_certainty`."""
     if by == "repeats":
-        shares = (float(items["repeats"].mean()), float(items["stays"].mean()))
+        shares = (float(items["stays"].mean()), found_again)
         return [Cell(percent(share), tone="high" if share < SELDOM_STAYS else "") for share in shares]
     return row(number(items[by].mean()), percent((items[by] >= SURE).mean())) if by else []
 

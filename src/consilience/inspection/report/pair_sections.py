@@ -16,7 +16,16 @@ from consilience.annotations import Groupings
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.sorts_data import are_shown
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Cell, Column, ReportTable, download, names_cell, percent, row
+from consilience.inspection.report.tables import (
+    Cell,
+    Column,
+    ReportTable,
+    download,
+    names_cell,
+    percent,
+    row,
+    set_apart_constants,
+)
 
 HEADING = "Who put two {items} together"
 MOST_ITEMS = 500  # of the annotations of such a report
@@ -73,24 +82,28 @@ def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2
     more = [f"{quantify(left, 'other pair')} that somebody put together"] if left > 0 else []
     more += [f"{quantify(n_never, 'pair')} that nobody put together"] if n_never else []
     explored = FEWEST <= len(annotations.items) <= MOST and are_shown(annotations, len(annotations.items))
+    columns = [
+        Column(f"Two {words.items}", "names", of_items=True),
+        Column("Together", "line"),
+        Column("Share"),
+        Column("Under the names (times)", "wide"),
+        Column("Who, or who not", "wide"),
+    ]
+    columns, rows, constant = set_apart_constants(columns, rows)
+    names = [column for column in columns if column.head.startswith("Under the names")]
+    about_names = "Names are the standard ones; groups without a name, or with a number for one, are not among them. "
     choosing = (
         f" For any other pair, click its cell in the matrix, or choose two {words.items} below it." if explored else ""
     )
     return ReportTable(
         "pair-makers",
-        f"Pairs of {words.items}: who put them together, and under which names",
-        [
-            Column(f"Two {words.items}", "names", of_items=True),
-            Column("Together", "line"),
-            Column("Share"),
-            Column("Under the names (times)", "wide"),
-            Column("Who, or who not", "wide"),
-        ],
+        f"Pairs of {words.items}: who put them together{', and under which names' if names else ''}",
+        columns,
         rows,
         reading=(
-            "The pairs that were most often put together, of those who sorted both. Names are the standard ones; "
-            "groups without a name, or with a number for one, are not among them. Where more than half put both "
-            f"together, those are listed who put them apart.{choosing}"
+            f"{constant}The pairs that were most often put together, of those who sorted both. "
+            f"{about_names if names else ''}Where more than half put both together, those are listed who put them "
+            f"apart.{choosing}"
         ),
         more=" and ".join(more),
         download=file,

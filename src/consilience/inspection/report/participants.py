@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from consilience.analysis.annotator_frames import APART, FAR_FROM_OTHERS, SORTED_AT_RANDOM, mean_with_others
+from consilience.analysis.annotator_frames import AT_CHANCE, SORTED_AT_RANDOM, mean_with_others
 from consilience.analysis.folding import is_name
 from consilience.analysis.names import as_text, join_names, join_some, name_key, name_text, shorten
-from consilience.analysis.random_sorters import DOUBTFUL, MOST_PERMUTATIONS, N_PERMUTATIONS, P_VALUE, marked_names
+from consilience.analysis.random_sorters import (
+    DOUBTFUL,
+    MOST_PERMUTATIONS,
+    N_PERMUTATIONS,
+    P_VALUE,
+    are_at_chance,
+    marked_names,
+)
 from consilience.analysis.words import Words, current_words
 from consilience.annotations import Groupings
 from consilience.inspection.report.annotators import TIME, minutes
 from consilience.inspection.report.explorer import EXPLORED
 from consilience.inspection.report.sorts_data import are_shown
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, percent, row
+from consilience.inspection.report.tables import (
+    Cell,
+    Column,
+    ReportTable,
+    download,
+    name_cell,
+    number,
+    percent,
+    row,
+    set_apart_constants,
+)
 
 FEWEST, MOST = 4, 400  # people
 MOST_REPRESENTATIVES = 3
@@ -32,8 +49,11 @@ RANDOM_READING = (
     "others, each {person} counts the less, the more probably they are as if at random, too. As if at random: how "
     "probable it is that these are groups of somebody who sorts at random, and not of one who sorts as most do; "
     "those at chance are marked from 50%. It is as high for groups that follow a principle of the {person}'s own: "
-    "look at them before leaving anybody out. Cannot be told: the {items} in common are too few for a test where "
-    "people agree so little. "
+    "look at them before leaving anybody out. "
+)
+UNTESTED_READING = (
+    "Cannot be told, and dashes: with these groups, and so little agreement, {person} who sorts like the others may "
+    "not agree better than random sorts, either. "
 )
 RANDOM_COMPUTED = (
     "The share of random sorts that agree as well follows from the mean, the spread and the skewness of all such "
@@ -45,7 +65,8 @@ AS_IF_RANDOM = "As if at random"  # heading of a column
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
 ODD = 5  # people in that on who stands out
-REMARKS_OF_CHANCE = (SORTED_AT_RANDOM, APART, FAR_FROM_OTHERS)
+LITTLE = 0.5  # of the usual consistency, below which somebody counts little in a fusion
+THAN_MOST = "than most"  # in remarks on outliers
 FEW = 4  # people in it, or the names of their groups are left out
 OWN_NAMES, LONGEST = 2, 32  # names of a person's groups, and the characters of one
 MANY = 0.25  # share of people at chance from which the findings say so before anything about others
@@ -128,7 +149,7 @@ def standing_out(subject: Subject) -> Bool[np.ndarray, " annotators"]:
     owner, n = annotations.annotator_of_group, annotations.n_annotators
     odd = (np.bincount(owner, sizes > 0, n) <= 1) | (np.bincount(owner, sizes > 1, n) == 0)
     if subject.random_sorters is not None:
-        odd |= _is_at_chance(subject.random_sorters).to_numpy()
+        odd |= are_at_chance(subject.random_sorters).to_numpy()
     if subject.can.fuses:
         odd |= subject.annotators["remark"].reindex(annotations.annotators).fillna("").to_numpy() != ""
     return odd
@@ -143,33 +164,35 @@ def at_chance(subject: Subject) -> list[Any]:
     if found is None:
         return []
     share = found["p_value"]
-    return share[_is_at_chance(found)].sort_values(ascending=False, kind="stable").index.tolist()
-
-
-def _is_at_chance(found: pd.DataFrame) -> pd.Series:
-    return (found["p_value"] >= P_VALUE) & found["tested"]
+    return share[are_at_chance(found)].sort_values(ascending=False, kind="stable").index.tolist()
 
 
 def odd_in_short(subject: Subject) -> list[str]:
     """Say who stands out and why, but for those said to be at chance; or that nobody does, if everybody was tested."""
     words, frame, said = current_words(), subject.annotators, at_chance(subject)
-    is_said = frame["remark"].isin(REMARKS_OF_CHANCE) & frame.index.isin(said)
-    odd = frame["remark"][(frame["remark"] != "") & ~is_said][::-1]
+    odd = frame["remark"][(frame["remark"] != "") & ~frame["remark"].isin((SORTED_AT_RANDOM, AT_CHANCE))][::-1]
+    found, is_sort = subject.random_sorters, subject.groups and not subject.can.names_classes
     if odd.empty:
-        found, is_sort = subject.random_sorters, subject.groups and not subject.can.names_classes
         is_open = said or (is_sort and (found is None or not found["tested"].all()))
         return [] if is_open else [f"Nobody stands out, so no {words.annotator} needs leaving out."]
-    names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd.items()]
-    verb = "stands" if len(odd) == 1 else "stand"
-    besides = f"Besides those at chance ({join_some(list(map(name_text, said)), ODD)}), " if said else ""
-    text = f"{besides}{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_some(names, ODD)}."
-    far = odd.index[odd == FAR_FROM_OTHERS]
-    if len(far):
-        figures = join_some(list(map(number, frame.loc[far, "with_others"])), ODD)
-        text += (
-            f" Look at the groups of those who agree far less ({figures}): they may follow a principle of their own."
+    far = odd.str.contains(THAN_MOST, regex=False)
+    if found is not None:
+        far &= (found["p_value"] < P_VALUE).reindex(odd.index)
+    people = words.n_annotators(len(frame))
+    sentences = [f"Besides those at chance ({join_some(list(map(name_text, said)), ODD)}):"] if said else []
+    if not far.all():
+        names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd[~far].items()]
+        verb = "stands" if len(names) == 1 else "stand"
+        sentences.append(f"{len(names):,} of {people} {verb} out: {join_some(names, ODD)}.")
+    if far.any():
+        agreement = frame.loc[odd.index[far], "with_others"].sort_values(kind="stable")
+        names = [f"{name_text(name)} ({number(value)})" for name, value in agreement.items()]
+        verb, at_random = "sorts" if len(names) == 1 else "sort", "" if found is None else ", but not at random"
+        sentences.append(
+            f"{len(names):,} of {people} {verb} unlike the others{at_random} (agreement in brackets): "
+            f"{join_some(names, ODD)}. Nothing here calls for leaving them out."
         )
-    return [text]
+    return [" ".join(sentences)]
 
 
 def are_many_at_chance(subject: Subject) -> bool:
@@ -185,8 +208,10 @@ def chance_in_short(subject: Subject) -> list[str]:
     words, one = current_words(), len(names) == 1
     half = 2 * len(names) - n_people
     of_panel = "" if half < 0 else ", most of the panel," if half else ", half of the panel,"
+    n_tested = int(cast(pd.DataFrame, subject.random_sorters)["tested"].sum())
+    people = words.n_annotators(n_people) if n_tested == n_people else f"the {words.n_annotators(n_tested)} tested"
     return [
-        f"{len(names):,} of {words.n_annotators(n_people)}{of_panel} {'sorts' if one else 'sort'} at chance: of random "
+        f"{len(names):,} of {people}{of_panel} {'sorts' if one else 'sort'} at chance: of random "
         f"sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more agree with the others at least as well "
         f"as theirs ({join_some(list(map(name_text, names)), NAMED)}). {_probably_random(subject)}",
         *_untested_in_short(subject),
@@ -230,15 +255,17 @@ def _probably_random(subject: Subject) -> str:
     verb, own = ("Sorts", "a principle of its own") if len(marked) == 1 else ("Sort", "principles of their own")
     return (
         f"{verb} unlike all others, as if at random or by {own}: {_some_with_groups(subject, marked)}. "
-        f"{_how_they_count(subject, len(marked))}; look at the groups."
+        f"{_how_they_count(subject, marked)}; look at the groups."
     )
 
 
-def _how_they_count(subject: Subject, n_people: int) -> str:
+def _how_they_count(subject: Subject, names: list[Any]) -> str:
     """Say what those who sort as if at random, who are all kept, decide."""
-    they = "This one is kept, and counts" if n_people == 1 else "They are kept, and count"
+    they = "This one is kept, and counts" if len(names) == 1 else "They are kept, and count"
     if subject.can.fuses and subject.estimator.refined_:
-        return f"{they} little in the clusters, fully in the map, the matrix and the tree"
+        consistency = subject.estimator.annotators_["consistency"]
+        if (consistency[names] < LITTLE * consistency.median()).all():
+            return f"{they} little in the clusters, fully in the map, the matrix and the tree"
     return f"{they} in the clusters and in all figures"
 
 
@@ -268,14 +295,11 @@ def about_measures(subject: Subject) -> list[str]:
         return _untested_in_short(subject)
     words = current_words()
     where = f" (in “{HEADING}”)" if is_shown(subject) else ""
-    text = (
+    return [
         f"Whether {words.an_annotator} is at chance tests their agreement with the others against random sorts into "
-        f"groups of the same sizes{where}. To judge a single {words.annotator}, use this test: the other figures "
-        "answer other questions, and need not agree with it."
-    )
-    if subject.can.fuses:
-        text += " Agreement, here, compares their groups with the clusters, which all made together."
-    return [text]
+        f"groups of the same sizes{where}; the other figures answer other questions. Agreeing less than most is no "
+        "reason to leave anybody out."
+    ]
 
 
 def _sentences(annotations: Groupings, agreement: np.ndarray, found: Representatives) -> list[str]:
@@ -348,25 +372,29 @@ def people_table(subject: Subject, found: Representatives) -> ReportTable:
     heads = ["Groups", f"{words.Items} sorted", "Agreement with others"]
     heads += ["Random sorts that agree as well", AS_IF_RANDOM] if judged else []
     heads += [TIME.head] if TIME.fits(frame) else []
-    rows = [row(*_cells_of_person(name, person, judged)) for name, person in frame.iloc[::-1].iterrows()]
+    cells = [row(*_cells_of_person(name, person, judged)) for name, person in frame.iloc[::-1].iterrows()]
     views = ["view"] if "view" in frame else []
+    columns = [Column(words.Annotator, "text"), *map(Column, heads)]
+    columns += [Column("Nearest representative", "text"), *(Column("View") for _ in views)]
+    columns, rows, constant = set_apart_constants(columns, cells)
+    unknown = judged and (frame["random_p_value"].notna() & frame["random_probability"].isna()).any()
     return ReportTable(
         "people",
         f"The {words.annotators}, those who agree least with the others first",
-        [
-            *(Column(words.Annotator, "text"), *map(Column, heads)),
-            *(Column("Nearest representative", "text"), *(Column("View") for _ in views)),
-        ],
+        columns,
         rows,
         order="those who agree least with the others first",
         reading=(
-            "Agreement with others: the mean with each of the others, 1 for the same groups and 0 for "
+            f"{constant}Agreement with others: the mean with each of the others, 1 for the same groups and 0 for "
             "agreement by chance. "
             + _how_to_see_groups(subject)
             + (random_reading(words) if judged else "")
-            + _how_to_leave_out(frame.index[::-1].tolist())
+            + (UNTESTED_READING.format(person=words.an_annotator) if unknown else "")
+            + _how_to_leave_out([] if not judged else frame.index[frame["at_chance"]][::-1].tolist())
         ),
-        download=download("annotators-agreement.csv", frame.round(4), "annotator"),
+        download=download(
+            "annotators-agreement.csv", frame.drop(columns="at_chance", errors="ignore").round(4), "annotator"
+        ),
     )
 
 
@@ -379,7 +407,7 @@ def _how_to_see_groups(subject: Subject) -> str:
 
 def random_reading(words: Words) -> str:
     """Say how to read the columns on random sorts."""
-    return RANDOM_READING.format(people=words.annotators, person=words.annotator, items=words.items, level=P_VALUE)
+    return RANDOM_READING.format(people=words.annotators, person=words.annotator, level=P_VALUE)
 
 
 def random_computed(subject: Subject) -> list[str]:
@@ -392,9 +420,9 @@ def random_computed(subject: Subject) -> list[str]:
 
 
 def _how_to_leave_out(names: list[Any]) -> str:
-    """Name the commands that repeat a fit without some people, with those of the first rows as the example."""
+    """Name the commands that repeat a fit without some people, with two of those at chance as the example."""
     few = [name_text(name) for name in names[:2]]
-    example = ",".join(few) if not any({",", '"'} & set(name) for name in few) else "names.txt"
+    example = ",".join(few) if few and not any({",", '"'} & set(name) for name in few) else "names.txt"
     return (
         "To repeat the fit without some of them, add the option leave-out to the command consilience fit or "
         f'consilience fuse, with names separated by commas or a file of names: "{example}". In Python, fit the '
@@ -418,11 +446,9 @@ def _cells_of_person(name: Any, person: pd.Series, judged: bool) -> list[Any]:
 def _chance(person: pd.Series) -> str:
     value = person["random_p_value"]
     share = f"{value:.1%}" if abs(value - P_VALUE) < 0.005 else _share(value)  # 4.6% is not at chance, 5% would be
-    if np.isnan(person["random_p_value"]):
-        return share
-    if not person["tested"]:
-        return "cannot be told"
-    return f"at chance: {share}" if person["random_p_value"] >= P_VALUE else share
+    if person["at_chance"]:
+        return f"at chance: {share}"
+    return share if person["tested"] or np.isnan(value) else "cannot be told"
 
 
 def _share(value: float) -> str:
@@ -447,6 +473,7 @@ def people_frame(subject: Subject, found: Representatives) -> pd.DataFrame:
         random = subject.random_sorters
         frame["random_p_value"], frame["random_probability"] = random["p_value"], random["probability"]
         frame["random"], frame["tested"] = random["random"], random["tested"]
+        frame["at_chance"] = are_at_chance(random)
     if subject.seconds is not None:
         frame["seconds"] = subject.seconds
     if subject.can.has_views:

@@ -188,7 +188,7 @@ def _annotators(subject: Subject) -> Section:
         frame, compromise = subject.annotators, subject.compromise if can.fuses else None
         if compromise is not None:
             frame = frame.assign(distatis_weight=compromise.weights.reindex(frame.index))
-        people = frame.iloc[::-1] if can.fuses else frame
+        people = frame.iloc[::-1].sort_values("with_others", kind="stable") if can.fuses else frame
         blocks += filter(None, [annotators.annotators_table(people, ranking_of(subject))])
     if can.names_classes:
         blocks += label_sections.quality_figures(subject)
@@ -224,7 +224,7 @@ def ranking_of(subject: Subject) -> annotators.Ranking:
     if can.names_classes:
         return label_sections.ranking(subject)
     if can.fuses:
-        return annotators.OF_FUSIONS if subject.estimator.refined_ else annotators.OF_SHARES
+        return annotators.of_fusion(subject.annotators, refined=subject.estimator.refined_)
     if can.maps_groups:
         return annotators.OF_MAPPINGS
     return annotators.OF_VIEWS if can.has_views else annotators.OF_JUDGES
@@ -237,10 +237,12 @@ def _agreement(subject: Subject) -> Figure:
     most = np.sort(np.argsort(-n_items, kind="stable")[:MOST_DRAWN])
     matrix = subject.agreement.iloc[most, most]
     order = order_by_agreement(matrix)
+    hatched = (
+        f"; hatched where they have fewer than two {words.items} in common" if matrix.isna().any(axis=None) else ""
+    )
     caption = (
         f"Agreement of each pair of {words.annotators}, those who agree next to each other: 1 for the same groups, 0 "
-        f"for agreement by chance; hatched where they have fewer than two {words.items} in common. Dark squares along "
-        "the diagonal are people who sort alike."
+        f"for agreement by chance{hatched}. Dark squares along the diagonal are people who sort alike."
     )
     lowest = float(np.nanmin(matrix.to_numpy(), initial=0))
     if lowest < 0:

@@ -1,9 +1,12 @@
-"""What a report says of items that people do not tell apart, and of clusters that are what is left over."""
+"""What a report says of items that are not shown to be sorted differently, and of clusters that are left over."""
 
 from __future__ import annotations
 
 from string import ascii_lowercase
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from consilience.analysis.names import join_some, name_text, quantify
 from consilience.analysis.separation import LEVEL, Separation
@@ -11,7 +14,7 @@ from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Column, ReportTable, download, name_cell, names_cell, percent, row
 
-NAMED = 6  # items of a cluster in a sentence
+NAMED = 6  # items of a cluster, or pairs of clusters, in a sentence
 MOST_NAMES = 30  # of a row of the table
 
 
@@ -33,17 +36,17 @@ def left_over_in_short(subject: Subject) -> list[str]:
 
 
 def in_short(subject: Subject) -> list[str]:
-    """Say how many pairs of items are told apart, and which clusters are not."""
+    """Say how many pairs of items are shown to be sorted differently."""
     found, words = subject.separation, current_words()
     if found is None or _is_powerless(found):
         return []
     n, n_apart = len(found.pairs), int(found.pairs["separated"].sum())
     if n_apart == n:
-        return [f"People tell every two {words.items} apart."]
+        return [f"Every two {words.items} are demonstrably sorted differently."]
     pairs = quantify(n, f"pair of {words.items}", f"pairs of {words.items}")
     return [
-        f"People demonstrably tell {n_apart:,} of {pairs} apart; of the other {n - n_apart:,}, that the two differ is "
-        "not shown."
+        f"{n_apart:,} of {pairs} {'is' if n_apart == 1 else 'are'} demonstrably sorted differently; two that are not "
+        "may still be told apart."
     ]
 
 
@@ -52,31 +55,37 @@ def section(subject: Subject) -> Section | None:
     found, words = subject.separation, current_words()
     if found is None:
         return None
-    heading = f"Which {words.items} people tell apart"
+    heading = f"Which {words.items} are sorted differently"
     if not _is_powerless(found):
-        sentences = [*_within_clusters(subject, found), *in_short(subject)]
+        sentences = [*_between_clusters(subject, found), *in_short(subject)]
         return Section("separated", heading, sentences, [_table(subject, found)])
     people = words.n_annotators(int(found.pairs["n_people"].max()))
-    sentence = f"With {people} and {len(found.pairs):,} pairs, the test cannot tell any apart, however well they agree."
+    sentence = (
+        f"With {people} and {len(found.pairs):,} pairs, the test cannot show any to differ, however well they agree."
+    )
     return Section("separated", heading, [sentence], [])
 
 
-def _within_clusters(subject: Subject, found: Separation) -> list[str]:
-    """Say if no two items of one cluster are told apart; nothing if some are."""
-    cluster_of = subject.items.set_index("item")["cluster"]
-    first, second = (cluster_of.reindex(found.pairs[side]).to_numpy() for side in ("item_a", "item_b"))
-    apart = found.pairs["separated"].to_numpy()
-    if (apart & (first == second)).any() or cluster_of.value_counts().max() < 2:
+def _between_clusters(subject: Subject, found: Separation) -> list[str]:
+    """Say which two clusters have no two items that are shown to be sorted differently; nothing if all have some."""
+    words, clusters = current_words(), subject.clusters
+    code = subject.items.set_index("item")["cluster"]
+    sides = np.sort([code.reindex(found.pairs[side]).to_numpy() for side in ("item_a", "item_b")], axis=0)
+    between = (sides[0] != sides[1]) & (sides[0] >= 0)
+    apart = found.pairs["separated"].to_numpy()[between]
+    same = pd.Series(apart).groupby([*sides[:, between]]).any()
+    alike = [f"“{clusters.titles[a]}” – “{clusters.titles[b]}”" for a, b in same.index[~same]]
+    if not alike:
         return []
-    n_between, n_apart = int((first != second).sum()), int(apart.sum())
-    text = f"No two {current_words().items} of one {subject.clusters.noun} are shown to differ"
-    if n_apart < n_between:
-        text += f"; nor are those of {n_between - n_apart:,} of {n_between:,} pairs from two {subject.clusters.nouns}"
-    return [text + "."]
+    return [
+        f"Of {quantify(len(same), f'pair of {clusters.nouns}', f'pairs of {clusters.nouns}')}, {len(alike):,} "
+        f"{'has' if len(alike) == 1 else 'have'} no two {words.items} that are shown to be sorted differently: "
+        f"{join_some(alike, NAMED)}."
+    ]
 
 
 def _is_powerless(found: Separation) -> bool:
-    """Whether so few people were asked that no pair could be told apart, however well they agree."""
+    """Whether so few people were asked that no pair could be shown to differ, however well they agree."""
     people = int(found.pairs["n_people"].max())
     return not found.pairs["separated"].any() and 2.0 ** (1 - people) * 2 * len(found.pairs) > LEVEL
 
@@ -101,24 +110,24 @@ def _table(subject: Subject, found: Separation) -> ReportTable:
         shown = names_cell(others or ["–"], MOST_NAMES)
         rows.append(row(name_cell(name), clusters.shown[cluster] if cluster >= 0 else "–", *letters, shown))
     letter = [] if found.letters is None else [Column("Letters", "line")]
-    with_letters = "" if found.letters is None else f"{words.Items} that share a letter are not separated. "
+    with_letters = "" if found.letters is None else f"{words.Items} that share a letter are not shown to differ. "
     return ReportTable(
         "separated",
-        f"Pairs of {words.items} that are not shown to differ",
+        f"{words.Items} that are not shown to be sorted differently",
         [
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), "text"),
             *letter,
-            Column("Not separated from", "wide", of_items=True),
+            Column("Not shown to differ from", "wide", of_items=True),
         ],
         rows,
         reading=(
             f"{with_letters}If nobody could tell two {words.items} apart, they could change places in everybody's "
-            f"sort. Two are separated if the sorts contradict this: they were put with different {words.items}, or "
-            f"kept apart more often than by chance. All {len(found.pairs):,} pairs are tested together (Holm's "
-            f"method): the probability that any two equal {words.items} are called separated is at most {LEVEL:.0%}. "
-            "Not separated "
-            "does not mean equal: more people might tell them apart."
+            f"sort. Two are shown to differ if the sorts contradict this: they were put with different {words.items}, "
+            f"or kept apart more often than by chance. All {len(found.pairs):,} pairs are tested together (Holm's "
+            f"method): the probability that any two equal {words.items} are shown to differ is at most {LEVEL:.0%}. "
+            "Others may be told apart all the same: people sort by what they find important, and more of them might "
+            "show it."
         ),
         download=download("separated.csv", found.pairs.round(6)),
     )

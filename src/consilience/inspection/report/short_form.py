@@ -50,7 +50,8 @@ def say_who_took_part(subject: Subject) -> str:
     found = subject.random_sorters
     n_tested = 0 if found is None else int(found["tested"].sum())
     random = f" Of the {n_tested:,} who can be tested, {chance:,} sorted no better than chance." if chance else ""
-    return f"{people}, who sorted {_range(n_items)} {words.items} each, into {_range(groups)} groups at a time.{random}"
+    often = "each" if annotations.n_groupings == annotations.n_annotators else "at a time"
+    return f"{people}, who sorted {_range(n_items)} {words.items} each, into {_range(groups)} groups {often}.{random}"
 
 
 def _range(counts: np.ndarray) -> str:

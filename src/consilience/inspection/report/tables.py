@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from consilience.analysis.names import name_text
 
+FEWEST_ROWS = 4  # of a table whose columns of one value are said in a sentence
 MAX_CSV = 300_000  # bytes; a larger table is not embedded in the page
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")  # what a spreadsheet may take for a formula
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
@@ -110,6 +111,25 @@ class ReportTable:
         return self.caption.removesuffix(f", {self.order}") if self.order else self.caption
 
 
+def set_apart_constants(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
+) -> tuple[list[Column], list[list[Cell]], str]:
+    """Take out columns of one number or dash in all rows; also return a sentence, with a blank, on the numbers.
+
+    A table of fewer than `FEWEST_ROWS` rows stays as it is.
+    """
+    same = [
+        place
+        for place, column in enumerate(columns)
+        if place and len(rows) >= FEWEST_ROWS and len({each[place] for each in rows}) == 1
+        if column.kind == "number" or rows[0][place].text == "–"
+    ]
+    said = [f"{columns[place].head}, {rows[0][place].text}" for place in same if rows[0][place].text != "–"]
+    kept = [place for place in range(len(columns)) if place not in same]
+    sentence = f"The same in every row: {'; '.join(said)}. " if said else ""
+    return [columns[place] for place in kept], [[each[place] for place in kept] for each in rows], sentence
+
+
 def row(*cells: Any) -> list[Cell]:
     """Return the cells of a row; anything else than a cell becomes text."""
     return [cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in cells]
@@ -157,9 +177,11 @@ def percent(share: float) -> str:
     """Format a share as a percentage; only an exact 1 is written as 100 %, and only an exact 0 as 0 %."""
     if not np.isfinite(share):
         return "–"
-    if 0 < share < 0.005 or 0.995 <= share < 1:
-        return f"{np.clip(100 * share, 0.1, 99.9):.1f}%"
-    return f"{share:.0%}"
+    if 0 < share < 0.0005:
+        return "< 0.1%"
+    if 0.9995 <= share < 1:
+        return "> 99.9%"
+    return f"{share:.{int(0 < share < 0.005 or 0.995 <= share < 1)}%}"
 
 
 def may_fit(n_cells: int, most: int = MAX_CSV) -> bool:

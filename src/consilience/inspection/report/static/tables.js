@@ -2,7 +2,7 @@
 
 const FEWEST_SORTED = 3;
 const FEWEST_FILTERED = 8;
-const NUMBER = /^([−+-]?\d[\d,]*(?:\.\d+)?(?:e[+−-]?\d+)?)%?(?: \(.*\)| ± .*)?$/;
+const NUMBER = /^(?:at chance: )?(?:[<>] )?([−+-]?\d[\d,]*(?:\.\d+)?(?:e[+−-]?\d+)?)%?(?: \(.*\)| ± .*)?$/;
 const inOrder = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" }).compare;
 
 /** Text of a cell in one line. */
@@ -10,7 +10,7 @@ function textOf(cell) {
   return cell.textContent.replace(/\s+/g, " ").trim();
 }
 
-/** Number that a text starts with, as in "1,234", "−0.5", "85%", "1.2 (0.3)" or "1.2 ± 0.3"; NaN if there is none. */
+/** Number of a text such as "1,234", "−0.5", "85%", "< 0.1%", "at chance: 7%", "1.2 (0.3)" or "1.2 ± 0.3"; NaN if there is none. */
 function numberIn(text) {
   const found = NUMBER.exec(text);
   return found ? Number(found[1].replaceAll(",", "").replaceAll("−", "-")) : NaN;

@@ -1,0 +1,95 @@
+"""What happens to the clusters in draws of other people: which come back, and where their items go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from consilience.analysis.certainty import contingency, places_in_fit
+from consilience.analysis.clustering import FoundClusters
+from consilience.annotations.names import MISSING
+
+LEAST_SPLIT = 0.2  # share of the draws in which a part of a cluster leaves together, for it to be said
+
+
+class Split(NamedTuple):
+    """A part of a cluster that leaves it together, as a new cluster, in a share of the draws."""
+
+    cluster: int
+    items: Int[np.ndarray, " part"]
+    share: float
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Clusters of the fit and of the draws, of the items that are in one.
+
+    items : their places among all items
+    own : cluster of each in the fit, one of `n_clusters`
+    draws : cluster of each in each draw
+    places : cluster of the fit that this is; -1 for a new one, see `places_in_fit`
+    """
+
+    items: Int[np.ndarray, " clustered"]
+    own: Int[np.ndarray, " clustered"]
+    draws: Int[np.ndarray, "draws clustered"]
+    places: Int[np.ndarray, "draws clustered"]
+    n_clusters: int
+
+    @classmethod
+    def of(cls, draws: Int[np.ndarray, "draws all_items"], clusters: FoundClusters) -> Moves:
+        """Take those of a `Certainty`."""
+        items = np.flatnonzero((clusters.codes >= 0) & (draws >= 0).all(0))
+        own, kept = clusters.codes[items], draws[:, items]
+        return cls(items, own, kept, places_in_fit(clusters, own, kept), len(clusters.index))
+
+    @property
+    def found_again(self) -> Float[np.ndarray, " clusters"]:
+        """Share of the draws with much the same cluster: of the items of either, more than half are in both."""
+        again = np.zeros(self.n_clusters)
+        for draw in self.draws:
+            both = contingency(draw, self.own, self.n_clusters)
+            either = both.sum(1, keepdims=True) + both.sum(0) - both
+            again += (2 * both > either).any(0)
+        return again / len(self.draws)
+
+    def companions(self, item: int) -> Int[np.ndarray, " others"]:
+        """Return who else is in the new clusters that an item is in; the most often first, none if it is mostly alone.
+
+        Those that are there in more than half of these draws, or the one that is there most often.
+        """
+        place = int(np.flatnonzero(self.items == item)[0])
+        draws = self.draws[self.places[:, place] == MISSING]
+        joined = draws == draws[:, [place]]
+        if 2 * (joined.sum(1) == 1).sum() >= len(draws):
+            return self.items[:0]
+        share = joined.mean(0)
+        share[place] = 0
+        order = np.argsort(-share, kind="stable")
+        return self.items[order[: max(int((share > 1 / 2).sum()), 1)]]
+
+    def likeliest_split(self) -> Split | None:
+        """Return the part of a cluster that most likely leaves it as a new cluster; None if no part often does.
+
+        Of parts that leave in some draw, the one for which draws in which they leave, times items less one, are most.
+        """
+        best, most = None, 0.0
+        for cluster in range(self.n_clusters):
+            members = np.flatnonzero(self.own == cluster)
+            gone = np.where(self.places[:, members] == MISSING, self.draws[:, members], MISSING)
+            parts = {part.tobytes(): part for draw in gone for part in _parts_of(draw)}
+            for part in parts.values():
+                left = gone[:, part]
+                share = float(((left >= 0) & (left == left[:, :1])).all(1).mean())
+                if part.sum() < len(members) and share >= LEAST_SPLIT and share * (part.sum() - 1) > most:
+                    best, most = Split(cluster, self.items[members[part]], share), share * (part.sum() - 1)
+        return best
+
+
+def _parts_of(gone: Int[np.ndarray, " members"]) -> list[np.ndarray]:
+    """Return which members of a cluster are together in each new cluster that holds at least two of them."""
+    numbers, counts = np.unique(gone[gone >= 0], return_counts=True)
+    return [gone == number for number in numbers[counts > 1]]

@@ -1,0 +1,69 @@
+"""What happens to clusters in draws of other people, by hand: coming back, leaving together, new company."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Groupings
+from consilience.analysis.certainty_moves import Moves
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.findings import findings
+from consilience.consensus import SubsetFusion
+from consilience.inspection import certainty
+
+CODES = np.array([0, 0, 0, 0, 0, 1, 1, 2])  # a to e, f and g, h
+
+
+def moves(*draws):
+    return Moves.of(np.array(draws), clusters_of(CODES))
+
+
+def clusters_of(codes):
+    names = ("cluster", "clusters", "cluster", "clusters.csv", "probability")
+    return FoundClusters(codes, pd.RangeIndex(codes.max() + 1), *names)
+
+
+SAME = [0, 0, 0, 0, 0, 1, 1, 2]
+SPLIT = [0, 0, 0, 3, 3, 1, 1, 2]  # d and e leave together
+MERGED = [0, 0, 0, 0, 0, 0, 0, 2]  # f and g are swallowed
+ALONE = [0, 0, 0, 0, 3, 1, 1, 2]  # e leaves alone
+WITH_H = [0, 0, 0, 3, 3, 1, 1, 3]  # d, e and h make a new one
+
+
+def test_a_cluster_is_found_again_if_neither_merged_nor_split():
+    found = moves(SAME, SPLIT, MERGED, [0, 0, 3, 4, 5, 1, 1, 2])
+    # three of five are more than half; five of seven are, too; two of five are not
+    assert found.found_again.tolist() == [3 / 4, 3 / 4, 1]
+    assert moves([*MERGED[:7], 0]).found_again.tolist() == [1, 0, 0]  # swallowed, though most of the same are around it
+
+
+def test_new_clusters_are_told_by_whom_an_item_is_with():
+    assert moves(SPLIT, WITH_H, SAME).companions(3).tolist() == [4]
+    assert moves(WITH_H, WITH_H, SPLIT).companions(3).tolist() == [4, 7]
+    assert moves(ALONE, ALONE, SPLIT).companions(4).tolist() == []
+    assert moves(WITH_H).companions(7).tolist() == [3, 4]
+
+
+def test_the_part_that_leaves_together_most_often_is_found():
+    split = moves(SPLIT, WITH_H, SAME, ALONE, MERGED).likeliest_split()
+    assert (split.cluster, split.items.tolist(), split.share) == (0, [3, 4], 2 / 5)
+    assert moves(SAME, MERGED, ALONE).likeliest_split() is None  # nobody leaves with another; merging is not splitting
+    assert moves(SPLIT, *[SAME] * 5).likeliest_split() is None  # one in six
+
+
+def test_a_larger_part_goes_before_a_pair_that_leaves_hardly_more_often():
+    draws = [[0, 0, 0, 0, 0, 0, 0, 1]] * 6 + [[0, 0, 0, 0, 2, 2, 2, 1]] * 3 + [[0, 0, 0, 0, 0, 2, 2, 1]]
+    split = Moves.of(np.array(draws), clusters_of(np.array([0] * 7 + [1]))).likeliest_split()
+    assert split.items.tolist() == [4, 5, 6]
+    assert split.share == pytest.approx(0.3)
+
+
+def test_the_people_who_name_the_part_are_counted():
+    coats = [["coat", "fur", "cape"], ["shirt", "top", "vest"]]
+    rows = [(item, f"P{p}", name) for p in range(6) for items, name in zip(coats, ("Coats", "Tops")) for item in items]
+    sorts = Groupings.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "group"]))
+    model = SubsetFusion(n_clusters=2, random_state=0).fit(sorts)
+    found = findings(model, certainty=certainty(model, n_draws=4, random_state=0))
+    assert found.name_of(model.items_.get_indexer(coats[0])) == " (called Coats by 6)"
+    assert found.name_of(model.items_.get_indexer(["coat", "vest"])) == ""
+    assert found.moves.found_again.tolist() == [1, 1]
