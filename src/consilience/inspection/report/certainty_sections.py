@@ -208,10 +208,11 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     place = {name: code for code, name in enumerate(clusters.index)}
     rows: list[list[Cell]] = []
     shown = worst.head(n_shown)
+    places = found.items.index.get_indexer(shown.index)
     for name, cluster, stays, repeats, elsewhere in shown[COLUMNS].itertuples(name=None):
         code = place.get(elsewhere)
         cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(stays), percent(repeats)]
-        at = found.items.index.get_loc(name)
+        at = int(places[len(rows)])
         if stays < 1 / 2 and _has_no_clear_place(subject, at):
             cells.append(Cell("no clear place"))
         else:
