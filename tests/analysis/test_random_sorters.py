@@ -245,7 +245,7 @@ def test_many_at_chance_are_said_before_anything_about_others(read):
     place = head.index("Random sorts that agree as well")
     assert {row[0] for row in rows if "at chance" in row[place]} == set(map(str, names))
     assert not {row[0] for row in page.table("representatives")[1:]} & set(map(str, names))
-    assert "RV coefficients" in page.section("annotators").text
+    assert "the other figures answer other questions" in page.section("annotators").text
     assert "add the option leave-out" in page.section("represented").text
     assert "at chance" not in findings_of(
         read(report(SubsetFusion(random_state=0).fit(with_random(0)), certainty=None))
