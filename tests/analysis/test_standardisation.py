@@ -85,7 +85,7 @@ def test_spellings_become_the_commonest_of_them():
 
 def test_plurals_are_merged_only_if_their_items_overlap():
     together = standard_names(sorts(["Pet"] * 3 + ["Bird"] * 3, ["Pets"] * 3 + ["Birds"] * 3))
-    assert reasons(together) == {"Bird": "as written", "Birds": "plural", "Pet": "as written", "Pets": "plural"}
+    assert reasons(together) == {"Bird": "as written", "Birds": "ending", "Pet": "as written", "Pets": "ending"}
     apart = standard_names(sorts(["Glass"] * 3 + ["x"] * 3, ["x"] * 3 + ["Glasses"] * 3))
     assert standards(apart) == {"Glass": "Glass", "Glasses": "Glasses"}
 
@@ -116,11 +116,58 @@ def test_a_chain_of_overlaps_is_not_merged_from_end_to_end():
     assert found["Bb"] == found["Cc"] != found["Aa"]
 
 
+ENUMERATIONS = ("{} and {}", "{}, {}", "{} & {}", "{} / {}", "{} + {}", "{} und {}", "{} y {}", "{} et {}", "{} και {}")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(ENUMERATIONS), st.booleans(), st.booleans()), min_size=2, max_size=6, unique=True
+    )
+)
+def test_enumerations_are_one_name_whatever_is_between_their_words_in_any_order_and_case(ways):
+    names = [way.format(*(("Drinks", "Foods") if is_turned else ("Foods", "Drinks"))) for way, is_turned, _ in ways]
+    names = [name.upper() if is_upper else name for name, (*_, is_upper) in zip(names, ways, strict=True)]
+    found = standard_names(sorts(*([name] * 3 + ["Rest"] * 3 for name in names)))
+    assert set(standards(found).values()) == {found.names[0], found.names[1]}
+    assert found.n_annotators.tolist() == [len(ways)] * 2
+
+
+def test_words_that_make_another_name_stay_in_it():
+    people = sorts(["E bikes"] * 3 + ["Rock"] * 3, ["Bikes"] * 3 + ["Rock and roll"] * 3)
+    assert len(standard_names(people).names) == 4
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        ("Hobby", "Hobbies", "ending"),
+        ("Food and drink", "Food, drink", "conjunction"),
+        ("Food and drinks", "Drink, food", "conjunction, ending, word order"),
+        ("Γυναίκα", "Γυναικεία", "ending, one letter"),
+        ("Ηλεκτρονικές συσκευές", "ηλεκρονικες συσκευες", "one letter"),
+        ("The hobbies", "Hobby", "article, ending"),
+    ],
+)
+def test_the_reason_is_what_makes_two_names_differ(one, other, reason):
+    found = standard_names(sorts([one] * 6, [one] * 6, [other] * 6))
+    assert reasons(found) == {one: "as written", other: reason}
+
+
+def test_a_name_leads_if_it_is_ahead_by_more_than_chance_and_ties_are_all_named():
+    people = [["Pets"] * 5, ["Pets"] * 3 + ["Zoo"] * 2, ["Pets", "Zoo", "Pets", "Zoo", "Farm"]]
+    people += [["Pets", "Zoo", "Zoo", "Zoo", "Sky"], ["Pets", "Pets", "Zoo", "Zoo", "Sea"]]
+    found = standard_names(sorts(*people, items=["cat", "dog", "cow", "owl", "emu"]))
+    assert found.of_items["name"].tolist() == ["Pets", None, None, "Zoo", None]  # 5:0, 3:2, 3:2, 4:1, 1:1:1:1:1
+    tied = standard_names(sorts(*[["Pets"], ["Zoo"]] * 2, items=["cat"]))
+    assert tied.of_items["name"].tolist() == ["Pets; Zoo"]
+
+
 def test_numbers_and_codes_are_no_names():
     found = standard_names(sorts(["1", "1", "group 2", "x", "Pets", "Pets"]))
     assert found.names.tolist() == ["Pets"]
     assert found.of_items["n_annotators"].tolist() == [0, 0, 0, 0, 1, 1]
-    assert found.of_items["name"].tolist() == [None] * 4 + ["Pets"] * 2
+    assert (found.placements["Pets"].tolist(), found.of_items["n_names"].tolist()) == ([0] * 4 + [1] * 2,) * 2
     assert standard_names(sorts([1, 1, 1, 2, 2, 2])).placements.shape == (6, 0)
 
 
@@ -148,7 +195,7 @@ def test_agreement_of_names_and_items_by_hand():
         {"Farm": 7 / 8, "Pets": 5 / 6, "Zoo": np.nan}, nan_ok=True
     )
     assert found.of_items.loc["cow", "agreement"] == pytest.approx(1 / 3)
-    assert found.of_items.loc["cat", ["name", "agreement"]].tolist() == ["Pets", pytest.approx(2 / 3)]
+    assert found.of_items.loc["cat", ["name", "agreement"]].tolist() == [None, pytest.approx(2 / 3)]  # 2 of 3, and 1
 
 
 def test_corrections_move_names_and_what_was_merged_into_them():

@@ -25,6 +25,9 @@ ARTICLES = frozenset(  # folded, of one language a line: English, German, Romanc
     | {"de", "het", "een", "det", "en", "et"}
     | {"ο", "η", "το", "οι", "τα", "του", "τησ", "των", "τον", "την", "τουσ", "τισ", "ενασ", "μια", "ενα"}
 )
+CONJUNCTIONS = frozenset(  # folded "and", of the same languages; an ampersand is punctuation, a plus sign is none
+    {"and", "n", "und", "y", "e", "ed", "et", "en", "og", "och", "και", "κι", "κ", "+"}
+)
 
 
 def fold_name(name: str) -> str:
@@ -93,6 +96,29 @@ def without_article(fold: str) -> str:
     """
     first, _, rest = fold.partition(" ")
     return rest if rest and first in ARTICLES else fold
+
+
+def without_conjunctions(fold: str) -> str:
+    """Return a folded name without "and" between its words.
+
+    Examples
+    --------
+    >>> [without_conjunctions(fold) for fold in ("food and drink", "τροφιμα και ποτα", "e bikes")]
+    ['food drink', 'τροφιμα ποτα', 'e bikes']
+    """
+    words = fold.split()
+    return " ".join([*words[:1], *(word for word in words[1:-1] if word not in CONJUNCTIONS), *words[1:][-1:]])
+
+
+def in_order(fold: str) -> str:
+    """Return the words of a folded name in the order of the alphabet.
+
+    Examples
+    --------
+    >>> in_order("food drink")
+    'drink food'
+    """
+    return " ".join(sorted(fold.split()))
 
 
 def one_letter_less(fold: str) -> set[str]:

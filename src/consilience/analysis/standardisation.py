@@ -4,8 +4,9 @@ People who sort the same things rarely use the same words. Names are merged in t
 merges two names is given as the reason:
 
 - same spelling: case, accents, blanks and punctuation do not count;
-- plural, article or one letter: they differ in the endings of a singular and a plural (English, Romance -s, Greek), in
-  an article before them, or, if they have seven letters or more, in one letter; and the items under them overlap;
+- ending, article, conjunction, word order, one letter: they differ in the endings of words, as a singular and a plural
+  do (English, Romance -s, Greek), in an article before them, an "and" between words, the order of their words, or, in
+  seven letters or more, one letter; and the items under them overlap;
 - same items: at least three people used each, and put nearly the same items under them.
 
 Two names that one person used for two groups are never merged by the last two steps: that person tells them apart. The
@@ -28,17 +29,16 @@ import pandas as pd
 from jaxtyping import Int
 from scipy.sparse import csr_array
 
-from consilience.analysis.folding import fold_name, has_accents, singular, without_article
+from consilience.analysis.folding import fold_name, has_accents
 from consilience.analysis.name_corrections import corrections_of, require_known
 from consilience.analysis.names import as_text
-from consilience.analysis.written_names import MergedNames, WrittenNames, count_uses
+from consilience.analysis.written_names import MergedNames, WrittenNames, count_uses, tell_forms_apart
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.annotations.names import MISSING
 
 __all__ = ["StandardNames", "standard_names"]
-SPELLING, NUMBER, ARTICLE, LETTER = "same spelling", "plural", "article", "one letter"
-ITEMS, FILE = "same items", "by file"
+SPELLING, FORM, ITEMS, FILE = "same spelling", "form", "same items", "by file"
 ACCENTED = 2  # people who wrote a name with accents, from which its other spellings are shown with them
 ITSELF, DROPPED = "as written", "left out by file"
 
@@ -101,15 +101,23 @@ class StandardNames:
     def of_items(self) -> pd.DataFrame:
         """Figures of each item.
 
-        Indexed by item: its commonest standard name, `name`, None if nobody named its group; `n_annotators` who put it
-        into a group with a name; `agreement`, the share of them who put it under the commonest; `n_names` under which
-        anybody put it.
+        Indexed by item: its commonest standard name, `name`, those of as many people joined by "; ", None if its lead
+        is no more than chance gives; `n_annotators` who put it into a group with a name; `agreement`, the share of them
+        who put it under the commonest; `n_names` under which anybody put it.
+
+        The difference of two equally common counts has about the standard deviation of the root of their sum: a name
+        leads if it is ahead of the next by more.
         """
         counts, people = self.placements.to_numpy(), self.n_annotators_of_item
         has_name = people > 0
         most = counts.max(1, initial=0)
-        first = counts.argmax(1) if counts.shape[1] else np.zeros(len(counts), dtype=int)
-        names = [self.names[place] if known else None for place, known in zip(first, has_name, strict=True)]
+        is_first = counts == most[:, None]
+        following = np.where(is_first, 0, counts).max(1, initial=0)
+        leads = most - following > np.sqrt(most + following)
+        names = [
+            "; ".join(map(as_text, self.names[mine])) if ahead else None
+            for mine, ahead in zip(is_first, leads, strict=True)
+        ]
         return pd.DataFrame(
             {
                 "name": pd.Series(names, self.placements.index, dtype=object),
@@ -139,10 +147,10 @@ def standard_names(groupings: Any, corrections: Any = None) -> StandardNames:
     """Merge names of groups that mean the same, and count which items people put under each.
 
     Names are merged if they differ in case, accents, blanks or punctuation; if they are a singular and a plural of
-    English, Greek or a Romance -s, differ in an article before them, or in one of seven letters or more, and the items
-    under them overlap; or if at least three people used each and put nearly the same items under them (an overlap of
-    0.8 of the shares of people for each item). The last two never merge names that one person used for different
-    groups. Numbers, names that end in a number and single letters are taken
+    English, Greek or a Romance -s, differ in an article before them, in an "and" between words, in the order of words,
+    or in one of seven letters or more, and the items under them overlap; or if at least three people used each and put
+    nearly the same items under them (an overlap of 0.8 of the shares of people for each item). The last two never merge
+    names that one person used for different groups. Numbers, names that end in a number and single letters are taken
     for groups without a name.
 
     Parameters
@@ -179,7 +187,7 @@ def standard_names(groupings: Any, corrections: Any = None) -> StandardNames:
     1      Sky    Birds        by file
     2    birds    Birds  same spelling
     3  Mammals  Mammals     as written
-    4   mammal  Mammals         plural
+    4   mammal  Mammals         ending
     5      Zoo      Zoo     as written
     >>> names.placements.rename_axis(None)
     name  Birds  Mammals  Zoo
@@ -213,13 +221,11 @@ def _with_machine(written: WrittenNames, merged: MergedNames) -> tuple[list[str]
     """
     here = np.arange(len(written.texts))
     head = _prefer_accents(written, merged)[merged.items]
-    forms = [_difference(fold, written.folds[first]) for fold, first in zip(written.folds, head, strict=True)]
-    why = np.select(
-        [here == head, merged.spelling == merged.spelling[head], merged.form == merged.form[head]],
-        [ITSELF, SPELLING, forms],
-        ITEMS,
-    )
-    return [written.texts[place] for place in head], why.tolist()
+    same = [here == head, merged.spelling == merged.spelling[head], merged.form == merged.form[head]]
+    why = np.select(same, [ITSELF, SPELLING, FORM], ITEMS).tolist()
+    for name in np.flatnonzero(np.array(why) == FORM).tolist():
+        why[name] = tell_forms_apart(written.folds[name], written.folds[head[name]])
+    return [written.texts[place] for place in head], why
 
 
 def _prefer_accents(written: WrittenNames, merged: MergedNames) -> Int[np.ndarray, " names"]:
@@ -230,13 +236,6 @@ def _prefer_accents(written: WrittenNames, merged: MergedNames) -> Int[np.ndarra
         if written.n_annotators[name] >= ACCENTED and has_accents(text) and not text.isupper():
             shown[merged.spelling[name]] = name
     return shown
-
-
-def _difference(fold: str, other: str) -> str:
-    """Say in what two forms of a name differ."""
-    if singular(fold) == singular(other):
-        return NUMBER
-    return ARTICLE if singular(without_article(fold)) == singular(without_article(other)) else LETTER
 
 
 def _apply_corrections(

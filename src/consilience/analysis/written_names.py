@@ -10,7 +10,15 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 
-from consilience.analysis.folding import fold_name, is_name, one_letter_less, singular, without_article
+from consilience.analysis.folding import (
+    fold_name,
+    in_order,
+    is_name,
+    one_letter_less,
+    singular,
+    without_article,
+    without_conjunctions,
+)
 from consilience.analysis.names import as_text
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING
@@ -19,6 +27,8 @@ SAME_ITEMS = 0.8  # least overlap of names that are merged by their items
 FEWEST = 3  # people who used such a name
 SAME_FORM = 0.5  # least part of the items of the rarer of two forms of a name that is also under the other
 LONG = 7  # letters of names that may differ in one of them
+LETTER, ORDER = "one letter", "word order"
+FORMS = {"article": without_article, "conjunction": without_conjunctions, "ending": singular, ORDER: in_order}
 MOST_PROFILES = 20_000_000  # names times items above which names are merged by their spelling alone
 
 
@@ -73,7 +83,7 @@ def count_uses(
 
 @dataclass(frozen=True)
 class WrittenNames:
-    """Names as people wrote them, in one line; those of most people first.
+    """Names as people wrote them, in one line; those of the spellings of most people first.
 
     texts, folds : the names, and what the spellings of each share.
     code_of_group : place of each group's name; -1 if it has none.
@@ -92,14 +102,19 @@ class WrittenNames:
         code, texts = pd.factorize(np.array([as_text(name) for name in groupings.group_names], dtype=object))
         counts, by = count_uses(groupings, code, len(texts))
         people = np.asarray(by.sum(1)).astype(int)
-        used = np.array([is_name(fold_name(text)) for text in texts], dtype=bool) & (people > 0)
-        ranks = list(zip((-people).tolist(), map(str.isupper, texts), texts, strict=True))  # names in capitals last
+        folds = [fold_name(text) for text in texts]
+        used = np.array(list(map(is_name, folds)), dtype=bool) & (people > 0)
+        spelling, kinds = pd.factorize(np.array(folds, dtype=object))
+        _, by_spelling = count_uses(groupings, np.append(spelling, MISSING)[code], len(kinds))
+        of_spelling = np.asarray(by_spelling.sum(1)).astype(int)[spelling]
+        capitals = map(str.isupper, texts)  # come last
+        ranks = list(zip((-of_spelling).tolist(), (-people).tolist(), capitals, texts, strict=True))
         order = np.array(sorted(np.flatnonzero(used), key=ranks.__getitem__), dtype=int)
         place = np.full(len(texts) + 1, MISSING)
         place[order] = np.arange(len(order))
         known = [str(texts[name]) for name in order]
         n_items = np.bincount(counts.indices, minlength=len(texts))
-        return cls(groupings, known, [fold_name(text) for text in known], place[code], people[order], n_items[order])
+        return cls(groupings, known, [folds[name] for name in order], place[code], people[order], n_items[order])
 
     def merged(self) -> MergedNames:
         """Merge names by spelling, form and items."""
@@ -156,8 +171,36 @@ def _are_one(uses: NameUses, name: int, head: Int[np.ndarray, " names"], first: 
 
 def _keys_of_form(fold: str) -> set[str]:
     """Return keys of which a name shares one with its other forms."""
-    bare = singular(without_article(fold))
-    return {bare, *one_letter_less(bare)} if len(bare) >= LONG else {bare}
+    bare = _bring_to_form(fold, ORDER)  # in its own order, since another letter may change that
+    return {bare, in_order(bare), *(one_letter_less(bare) if len(bare) >= LONG else ())}
+
+
+def _bring_to_form(fold: str, *left_out: str) -> str:
+    """Return what the forms of a folded name share, but for some of the ways in which they differ."""
+    for way, bring in FORMS.items():
+        fold = fold if way in left_out else bring(fold)
+    return fold
+
+
+def tell_forms_apart(fold: str, other: str) -> str:
+    """Return in which ways two forms of a folded name differ: those without which they would not be one.
+
+    Examples
+    --------
+    >>> tell_forms_apart("hobby", "hobbies"), tell_forms_apart("food and drink", "drinks food")
+    ('ending', 'conjunction, ending, word order')
+    >>> tell_forms_apart("accessories", "accesories"), tell_forms_apart("γυναικα", "γυναικεια")
+    ('one letter', 'ending, one letter')
+    """
+    is_equal = _bring_to_form(fold) == _bring_to_form(other)
+
+    def are_one(*left_out: str) -> bool:
+        if is_equal:
+            return _bring_to_form(fold, *left_out) == _bring_to_form(other, *left_out)
+        one, two = (_bring_to_form(each, ORDER, *left_out) for each in (fold, other))
+        return bool({one, *one_letter_less(one)} & {two, *one_letter_less(two)})
+
+    return ", ".join([way for way in FORMS if not are_one(way)] + ([] if is_equal else [LETTER]))
 
 
 def _merge_same_items(uses: NameUses) -> Int[np.ndarray, " names"]:
