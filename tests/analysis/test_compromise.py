@@ -122,3 +122,12 @@ def test_no_data_are_refused(sorts):
         compromise_map()
     with pytest.raises(InputError):
         compromise_map(Pairs.from_frame([("a", "b", "u", True)]))
+
+
+def test_the_compromise_runs_like_another_map_of_the_same_items(sorts):
+    found = compromise_map(sorts)
+    mirrored = found.scores * [-1, 1, -1]
+    turned = found.run_like(mirrored.iloc[::-1, :2])
+    np.testing.assert_array_equal(turned.scores, found.scores * [-1, 1, 1])
+    np.testing.assert_array_equal(turned.partial, found.partial * [-1, 1, 1])
+    np.testing.assert_array_equal(turned.run_like(turned.scores).scores, turned.scores)

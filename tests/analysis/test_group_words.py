@@ -11,6 +11,8 @@ from consilience import Groupings
 from consilience.analysis.group_words import at_least
 from consilience.errors import InputError
 from consilience.inspection import group_words, plot_item_map, plot_word_map
+from consilience.inspection.plots.point_labels import say_unwritten
+from consilience.inspection.plots.style import colour
 
 ITEMS = ["ale", "bock", "gose", "stout"]
 CELLS = pd.DataFrame(
@@ -168,3 +170,16 @@ def test_words_of_equally_many_people_are_no_larger_than_names(n_people):
     sizes = {text.get_fontsize() for text in ax.texts}
     assert len(ax.texts) == 6
     assert len(sizes) == 1
+
+
+def test_the_most_frequent_word_is_written_before_names_of_items():
+    items = [f"thing {number}" for number in range(30)]
+    groupings = Groupings.from_matrix([["common"] * 4] * 28 + [["rare"] * 4] * 2, items=items)
+    ax = plot_word_map(groupings)
+    ax.figure.draw_without_rendering()
+    assert ax.texts[0].get_text() == "common"
+    assert ax.texts[0].get_visible()
+    assert ax.texts[0].get_color() not in {colour(cluster) for cluster in range(12)}
+    said = say_unwritten(ax)
+    hidden = [text.get_text() for text in ax.texts if not text.get_visible()]
+    assert said.startswith(f" Without room for a name: {hidden[0]}, " if hidden else "")

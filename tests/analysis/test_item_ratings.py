@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 from scipy import stats
 
 from consilience import Groupings
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import InputError
-from consilience.inspection import item_ratings
+from consilience.inspection import item_ratings, plot_go_zone, plot_pattern_match
 
 ITEMS = ["a", "b", "c", "d", "e", "f"]
 
@@ -144,6 +145,33 @@ def test_items_near_the_lines_are_those_whose_interval_reaches_across(fusion):
     assert found.highest_on_both.tolist() == ["a", "b"]
 
 
+def test_items_near_the_lines_are_listed_by_their_height(fusion):
+    means = [(1, 9), (5.6, 9), (4.4, 9), (9, 5.6), (5.2, 9), (4.8, 9)]  # the lines are 5 and 8.43
+    shift = np.array([1.0, -1.0, 1.0, -1.0])[:, None, None]
+    inside, outside = item_ratings(fusion, rated_by(np.array(means)[None] + 1.2 * shift)).near_go_zone_lines
+    assert (inside.tolist(), outside.tolist()) == (["b", "e"], ["f", "c"])
+
+
 def test_means_alone_leave_nothing_near_the_lines(fusion):
     table = pd.DataFrame({"importance": range(6), "feasibility": range(6)}, index=ITEMS)
     assert [len(side) for side in item_ratings(fusion, table).near_go_zone_lines] == [0, 0]
+
+
+def test_lines_have_their_names_at_both_ends_and_marks_that_touch_are_side_by_side(fusion):
+    means = np.array([(5.0, 1.0), (5.0, 1.0), (5.01, 9.0), (5.01, 9.0), (1.0, 5.0), (1.0, 5.0)])
+    found = item_ratings(fusion, pd.DataFrame(means, ITEMS, ["importance", "feasibility"]))
+    ax = plot_pattern_match(found)
+    ax.figure.draw_without_rendering()
+    assert sorted(text.get_text() for text in ax.texts) == sorted([*found.clusters.shown] * 2)
+    left = sorted((line.get_xdata()[0] for line in ax.lines[: len(found.clusters.index)]), reverse=True)
+    assert left[0] == left[1] == 0 > left[2]
+    for side in ("left", "right"):
+        boxes = [Text.get_window_extent(text) for text in ax.texts if text.get_ha() == side]
+        heights = sorted((box.y0 + box.y1) / 2 for box in boxes)
+        assert (np.diff(heights) > 0.8 * boxes[0].height).all()
+
+
+def test_an_item_on_the_crossing_of_the_means_is_named_first(fusion):
+    means = np.array([(5.0, 5.0), (9, 9), (8, 9), (1, 1), (2, 1), (5, 5)])
+    ax = plot_go_zone(item_ratings(fusion, pd.DataFrame(means, ITEMS, ["importance", "feasibility"])))
+    assert {text.get_text() for text in ax.texts[:2]} == {ITEMS[0], ITEMS[5]}

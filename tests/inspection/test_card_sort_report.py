@@ -62,7 +62,7 @@ def test_pairs_say_who_put_them_together_and_under_which_names(page, groupings):
     assert first["who"] == "; ".join(found.loc[found["together"], "annotator"])
     assert rows[0][:2] == [f"{first['item_1']}, {first['item_2']}", f"{first['n_together']} of {first['n_presented']}"]
     assert rows[0][3].startswith(first["names"].split(" (")[1].split(")")[0])
-    assert f"Not shown: {36 - len(file)} pairs that nobody put together." in page.section("pairs").text
+    assert f" {36 - len(file)} pairs that nobody put together." in page.section("pairs").text
 
 
 def test_pairs_left_out_are_counted_those_of_nobody_too(page, read, model, groupings, monkeypatch):
@@ -87,7 +87,7 @@ def test_pairs_that_most_put_together_list_who_put_them_apart(page, groupings):
 
 def test_the_grid_says_what_was_merged_and_why(page, groupings):
     head, *rows = page.table("standard-names")
-    assert head == ["Standard name", "Merged, and why", "Names", "Participants", "Cards", "Agreement"]
+    assert head == ["Standard name", "Merged, and why", "Names", "Participants who use it", "Cards", "Agreement"]
     by_name = {row[0]: row for row in rows}
     assert by_name["Birds"][1].startswith("same spelling: ")
     assert by_name["Birds"][2:4] == ["3", "7"]
@@ -230,7 +230,8 @@ def test_groups_of_a_representative_that_have_only_numbers_are_unnamed():
 def test_a_name_that_one_person_gave_is_no_commonest_name():
     cells = pd.DataFrame({f"p{p}": ["birds", "xyz"[p] * 4] for p in range(3)}, index=["owl", "stone"])
     table = items_table(standard_names(Groupings.from_matrix(cells)))
-    assert {row[0].names[0]: row[1].names[0] for row in table.rows} == {"owl": "birds", "stone": "–"}
+    shown = {row[0].names[0]: row[1].names or row[1].text for row in table.rows}
+    assert shown == {"owl": ("birds",), "stone": "none (1 of 3 at most)"}
 
 
 def test_one_representative_is_enough_where_all_agree():
@@ -340,3 +341,21 @@ def test_another_division_into_as_many_that_agrees_slightly_better_is_named():
     vars(subject)["cuts"] = found, clearly
     assert best_cuts.other_division_in_short(subject) == []  # said at the head
     assert found.mark_of(clearly) == ""
+
+
+def test_pairs_of_different_clusters_that_half_put_together_are_listed(read):
+    people = [["a", "a", "a", "b"]] * 3 + [["a", "a", "b", "b"]] * 3
+    sorts = Groupings.from_matrix(np.array(people).T, items=["cat", "dog", "bat", "owl"])
+    model = SubsetFusion(n_clusters=2, random_state=0).fit(sorts)
+    page = read(report(model, certainty=None, words="cards,participants"))
+    cluster = dict(zip(sorts.items, model.labels_, strict=True))
+    rows = [row[0].split(", ") for row in page.table("pairs-across")[1:]]
+    often = [("cat", "bat"), ("dog", "bat"), ("bat", "owl")]  # by half of the people each
+    assert sorted(map(tuple, rows)) == sorted(pair for pair in often if cluster[pair[0]] != cluster[pair[1]])
+    assert rows
+
+
+def test_groups_of_which_none_has_a_name_are_not_called_unnamed():
+    one = Representatives([0], [1.0], np.zeros(2, int))
+    table = representatives_table(Groupings.from_matrix([[1, 1], [1, 2], [2, 2]]), np.ones((2, 2)), one)
+    assert {name for name, _ in table.rows[0][-1].pairs} == {"•"}

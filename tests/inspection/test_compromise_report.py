@@ -7,6 +7,7 @@ import pytest
 from consilience import Groupings, Labels
 from consilience.analysis.compromise import panel_tables
 from consilience.analysis.compromise_chance import panel_agreement
+from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import compromise_map, plot_compromise, report
@@ -26,9 +27,17 @@ def model(sorts):
     return SubsetFusion(n_clusters=3, random_state=0).fit(sorts)
 
 
+def as_on_the_page(found, sorts):
+    """The compromise, running as the map of the items does."""
+    together = CoOccurrence.of(sorts, None, "the test")
+    points = together.map(together.places, 3).points
+    assert (np.abs(points).max(0) > 0).all()
+    return found.run_like(pd.DataFrame(points, sorts.items))
+
+
 def test_assessors_get_the_compromise_with_their_partial_scores(model, sorts, read):
     page = read(report(model, certainty=None, words="wines,assessors"))
-    found = compromise_map(sorts)
+    found = as_on_the_page(compromise_map(sorts), sorts)
     head, *rows = page.table("compromise")
     assert head[0] == "Wine"
     assert head[-1] == "Spread of the assessors"
@@ -59,7 +68,7 @@ def test_sheets_bring_it_to_everybody(model, sorts, read):
     sheets = pd.DataFrame([(item, who, *rng.random(2)) for who in sorts.annotators for item in WINES])
     sheets.columns = ["item", "annotator", "x", "y"]
     page = read(report(model, certainty=None, words="cards,participants", napping=sheets))
-    found = compromise_map(sorts, sheets)
+    found = as_on_the_page(compromise_map(sorts, sheets), sorts)
     weights = page.file("compromise-weights.csv").set_index("annotator")
     np.testing.assert_allclose(weights["weight"], found.weights[weights.index], atol=1e-4)
     np.testing.assert_allclose(weights["rv"], found.rv[weights.index], atol=1e-4)

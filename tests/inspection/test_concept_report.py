@@ -61,12 +61,12 @@ def test_the_table_of_items_is_in_the_order_of_the_first_scale(page, model, rati
     assert "'=1+1" in set(file["item"])
 
 
-def test_bridging_values_are_next_to_the_map_and_bridges_first(page, model):
+def test_bridging_values_follow_the_ratings_next_to_the_map_bridges_first(page, model):
     values = bridging_values(Groupings.from_lists(SORTS))
     _, *rows = page.table("bridging")
     assert [float(row[2]) for row in rows] == sorted(values.round(2), reverse=True)
     keys = [section.attributes["id"] for section in page.root.all("section")]
-    assert keys.index("bridging") == keys.index("evidence") + 1
+    assert keys.index("bridging") == keys.index("ratings") + 1 == keys.index("evidence") + 2
     assert "The formula is ours" in page.section("bridging").text
     assert len(page.table("bridging-clusters")) == 4
 
@@ -101,8 +101,7 @@ def test_both_tables_of_bridging_values_say_how_certain_the_clusters_are(model, 
     assert head[-1] == "Stays in its cluster"
     assert {row[0]: row[-1] for row in rows} == {name: percent(share) for name, share in stays.items()}
     text = page.section("bridging").text
-    assert "the plane draws it far from its partners" in text
-    assert "says “Stays in its cluster”" in text
+    assert text.count("not how certain its cluster is") == text.count("the share of draws of other people") == 1
     assert "its place says little" not in text
 
 
@@ -111,11 +110,24 @@ def test_correlations_have_intervals_and_items_near_the_lines_are_named(page, mo
     text = page.section("ratings").text
     assert f"is {number(found.r_clusters)} over only 3 clusters (too few for an interval)" in text
     low, high = found.r_items_interval
-    assert f"over 6 statements (95% interval, were they a random sample: {number(low)} to {number(high)})." in text
+    sample = "95% interval, if these 6 statements were a sample of many"
+    assert f"over 6 statements ({sample}: {number(low)} to {number(high)})." in text
     out, into = map(list, found.near_go_zone_lines)
-    sides = [f"{len(items)} may be {side} ({join_some(items)})" for side, items in (("outside", out), ("inside", into))]
-    said = f"Within the 95% intervals of their means over the raters, {', and '.join(sides)}."
-    assert said in text
+    sides = [f"{len(out)} of the {len(found.go_zone)} could lie outside ({join_some(out)})"]
+    sides += [f"{len(into)} others inside ({join_some(into)})"]
+    assert f"Given the 95% intervals over the raters, {', and '.join(sides)}." in text
+
+
+def test_a_mean_that_is_nearly_that_of_all_is_marked(model, read):
+    table = pd.DataFrame({"useful": [1, 2, 3, 4, 5, 3.005], "cheap": [3, 5, 1, 4, 3, 2]}, index=ITEMS)
+    rows = read(report(model, certainty=None, ratings=table)).table("rated-items")[1:]
+    marked = {row[0]: row[-1] for row in rows if "at the mean" in row[-1]}
+    assert marked == {
+        ITEMS[0]: "– (at the mean: cheap)",
+        ITEMS[2]: "– (at the mean: useful)",
+        ITEMS[4]: "useful (at the mean: cheap)",
+        ITEMS[5]: "useful (at the mean: useful)",
+    }
 
 
 def test_a_correlation_that_may_be_0_is_said_to_be_none(model, read):
@@ -132,6 +144,9 @@ def test_the_findings_and_the_short_form_have_the_go_zone(page, model, ratings, 
     assert said in page.root.text
     short = read(report(model, certainty=None, ratings=ratings, words="statements,participants", short=True))
     assert said in short.root.text
+    assert [figure.attributes["id"] for figure in short.root.all("figure")] == ["map-figure", "pattern-figure"]
+    assert len(short.table("ratings")) == len(page.table("ratings"))
+    assert not list(short.root.all("a"))  # nothing to save on paper
 
 
 def test_the_caption_of_the_map_has_the_stress_of_each_plane(page, model):
@@ -141,4 +156,6 @@ def test_the_caption_of_the_map_has_the_stress_of_each_plane(page, model):
     first, second, third = map(number, stresses)
     said = f"stress-1 of the plane of axes 1 and 2 is {first}, of 1 and 3 {second}, of 2 and 3 {third} (0 if"
     assert said in page.root.text
-    assert "The first two axes of this classical scaling together show" in page.root.text
+    shares = co_occurrence.plane(places)[0]
+    said = f"scaling show {shares[0]:.1%} and {shares[1]:.1%} of the variance, together {shares.sum():.1%};"
+    assert said in page.root.text

@@ -117,14 +117,21 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     named = {name: (about, items) for name, about, items in lists(page)}
     assert len(named) == 3
     assert {"Orders", "(no common name) Log in, Cart"} <= set(named)
-    assert (
-        named["Orders"][0]
-        == "3 cards, much the same group by 8 of 8 participants, called so by 8 (Orders 6 and Order 2)"
-    )
-    about = "much the same group by 8 of 8 participants, without a name in common: these are its most central cards"
-    assert named["(no common name) Log in, Cart"][0] == f"3 cards, {about}"
+    made = "all in one group: 8 of 8 participants; a group that overlaps by more than half: 8"
+    assert named["Orders"][0] == f"3 cards; {made}; called so by 8 (Orders 6 and Order 2)"
+    about = "without a name in common: these are its most central cards"
+    assert named["(no common name) Log in, Cart"][0] == f"3 cards; {made}; {about}"
     assert sorted(", ".join(items for _, items in named.values()).split(", ")) == sorted(CARDS)
-    assert "forms of a name and names of nearly the same items counted as one" in page.root.text
+    counted = "Spellings, plurals and word order are counted as one name; translations and synonyms are not, unless at"
+    assert page.root.text.count(counted) == 4  # the findings, the clusters in figures, their names, standard names
+
+
+def test_names_that_as_many_people_use_are_all_named(read):
+    people = [["Food"] * 2 + ["Rest"] * 2, ["Eats"] * 2 + ["Rest"] * 2] * 2 + [["Fare"] * 2 + ["Rest"] * 2]
+    sorts = Groupings.from_matrix(np.array(people, dtype=object).T, items=["bread", "cheese", "nail", "saw"])
+    text = read(report(SubsetFusion(n_clusters=2, random_state=0).fit(sorts), certainty=None)).root.text
+    assert "called Eats and Food by 2 each" in text
+    assert "What annotators call them: Eats or Food and Rest; each is the name that 2 to 5 of 5 annotators use." in text
 
 
 def test_few_people_are_not_said_to_tell_nothing_apart(page):

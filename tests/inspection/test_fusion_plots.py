@@ -21,6 +21,7 @@ from consilience.inspection import (
     plot_stability,
 )
 from consilience.inspection.plots.fusion import outline_clusters
+from consilience.inspection.plots.point_labels import _further_off
 from consilience.inspection.plots.style import NO_DATA, colour, marker
 
 
@@ -246,3 +247,27 @@ def test_the_ends_of_a_line_are_its_outline():
     points = np.array([[0.0, 0.0], [2.0, -2.0], [1.0, -1.0], [3.0, -3.0]])
     outline_clusters(ax, points, np.zeros(4, dtype=int))
     assert {tuple(corner) for corner in ax.patches[0].get_xy()} == {(0.0, 0.0), (3.0, -3.0)}
+
+
+def test_outlines_have_the_names_of_their_clusters_outside_of_all_points(fusion):
+    model, groupings = fusion
+    ax = plot_item_map(model, outlines=True)
+    ax.figure.draw_without_rendering()
+    bold = [text for text in ax.texts if text.get_fontweight() == "bold" and text.get_visible()]
+    names = [text.get_text() for text in bold]
+    assert names
+    assert len(set(names)) == len(names)
+    assert set(names) <= set(FoundClusters.of(model, groupings).shown)
+    points = ax.transData.transform(np.vstack([np.column_stack(line.get_data()) for line in ax.lines]))
+    for box in (text.get_window_extent() for text in bold):
+        assert not ((points > [box.x0, box.y0]) & (points < [box.x1, box.y1])).all(1).any()
+
+
+def test_names_at_the_end_of_a_line_are_not_beside_another_point():
+    """Of points all around one, none of which is named, nothing is near enough for a name that is led away."""
+    place, size = np.array([100.0, 100.0]), np.array([20.0, 8.0])
+    frame, none = np.array([0.0, 0.0, 200.0, 200.0]), np.zeros((0, 4))
+    alone = _further_off(0, place[None], size, frame, none)
+    assert alone is not None
+    others = np.array([(x, y) for x in range(30, 175, 15) for y in range(30, 175, 15)], dtype=float)
+    assert _further_off(0, np.vstack([place, others]), size, frame, none) is None

@@ -186,7 +186,7 @@ def test_items_of_every_cluster_are_listed_the_most_certain_first(sorts, sorts_p
 def test_names_that_annotators_share_describe_the_clusters(sorts_page):
     head, *rows = sorts_page.table("clusters")
     called = {
-        row[head.index("Items, most certain first")].split(", ")[0]: row[head.index("Annotators call it")]
+        row[head.index("Items, most certain first")].split(", ")[0]: row[head.index("Annotators who call it so")]
         for row in rows
     }
     birds = next(called[name] for name in ("robin", "finch", "gull") if name in called)

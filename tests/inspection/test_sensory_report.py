@@ -87,16 +87,16 @@ def data_of(page):
 def test_words_are_in_a_table(page, sorts):
     found = group_words(sorts)
     head, *rows = rows_of(page, "words")
-    assert head[:3] == ["Word", "Times used", "Annotators"]
-    assert [row[:3] for row in rows] == [[w, f"{g}", f"{n}"] for w, n, g in found.words.itertuples()]
-    assert re.search(r"\d words, as written, are used by at least", page.root.text)
+    assert head[:2] == ["Word", "Annotators who write just this"]
+    assert [row[:2] for row in rows] == [[w, f"{n}"] for w, n, _ in found.words.itertuples()]
+    assert re.search(r"only contains one does not count. \d+ are used by at least", page.root.text)
     assert "<b>smoky</b>" in found.words.index  # and yet the page is well formed
     goes_with = found.of_items()
     assert len(goes_with)
     for row in rows:
         items = goes_with.loc[goes_with["word"] == row[0], "item"].tolist()
-        assert all(item in row[4] for item in items[:5])
-        assert items or row[4] == "–"
+        assert all(item in row[3] for item in items[:5])
+        assert items or row[3] == "–"
     head, *tests = file_of(page, "words.csv")
     assert head == ["word", "item", "n_annotators", "expected", "p_value", "p_corrected", "v_test"]
     assert len(tests) == len(found.words) * 16

@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from consilience.consensus import SubsetFusion
@@ -50,4 +52,23 @@ def test_it_takes_at_most_two_pages(study, browser, tmp_path):  # noqa: F811
     page.goto(draw(study, short=True, certainty=None, path=tmp_path / "report.html").as_uri())
     assert 1 <= n_pages(page.pdf(format="A4")) <= 2
     assert page.locator("#dendrogram-figure svg").first.is_visible()
+    page.close()
+
+
+@NEEDS_CHROMIUM
+@pytest.mark.parametrize("short", [True, False])
+def test_with_ratings_it_has_the_map_the_means_and_the_pattern_match(study, browser, tmp_path, short):  # noqa: F811
+    rng = np.random.default_rng(0)
+    ratings = pd.DataFrame(rng.normal(3, 1, (48, 2)).round(1), study.items_, ["importance", "feasibility"])
+    page = browser.new_page()
+    path = draw(study, short=short, certainty=None, ratings=ratings, path=tmp_path / "report.html")
+    page.goto(path.as_uri())
+    if not short:
+        page.evaluate("document.body.classList.add('short-printed')")
+    page.emulate_media(media="print")
+    for shown in ("#map-figure", "#ratings-table", "#pattern-figure"):
+        assert page.locator(f"{shown}.picture").is_visible()
+    for hidden in ("#dendrogram-figure", "#go-zone-figure", ".file"):
+        assert not page.locator(hidden).filter(visible=True).count()
+    assert 1 <= n_pages(page.pdf(format="A4")) <= 2
     page.close()

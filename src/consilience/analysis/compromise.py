@@ -27,7 +27,7 @@ together says nothing; the weight is 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -106,6 +106,16 @@ class CompromiseMap:
     rv: pd.Series
     mean_rv: float
     left_out: pd.Index
+
+    def run_like(self, points: pd.DataFrame) -> CompromiseMap:
+        """Flip dimensions so that each runs as the axis of the same number of another map of the items.
+
+        points : coordinates by item, in the order of the axes.
+        """
+        n = min(points.shape[1], self.scores.shape[1])
+        along = (self.scores.loc[points.index].to_numpy()[:, :n] * points.to_numpy()[:, :n]).sum(0)
+        signs = np.append(np.where(along < 0, -1.0, 1.0), np.ones(self.scores.shape[1] - n))
+        return replace(self, scores=self.scores * signs, partial=self.partial * signs)
 
 
 def compromise_map(groupings: Any = None, coordinates: pd.DataFrame | None = None, *, n_axes: int = 3) -> CompromiseMap:

@@ -182,19 +182,21 @@ class CoOccurrence:
             f"{computed} axes", places, lambda shown: classical_scaling(self.dissimilarities(shown), computed)
         )
 
-    def plane(self, places: Int[np.ndarray, " shown"], axes: tuple[int, int] = (1, 2)) -> tuple[float, float]:
-        """Share of the variance of the dissimilarities that two axes, counted from 1, show, and their `stress`.
+    def plane(
+        self, places: Int[np.ndarray, " shown"], axes: tuple[int, int] = (1, 2)
+    ) -> tuple[Float[np.ndarray, " axes"], float]:
+        """Shares of the variance of the dissimilarities that two axes, counted from 1, show, and their `stress`.
 
         NaN if the map shows coordinates from chains of groupings instead.
         """
         if self.coverage(places) < COVERED:
-            return np.nan, np.nan
+            return np.full(2, np.nan), np.nan
         points, shares = self._scale(places, max(axes))
         chosen = np.array(axes) - 1
         found = self._once(
             f"stress of {axes}", places, lambda shown: stress(self.dissimilarities(shown), points[:, chosen])
         )
-        return float(shares[chosen].sum()), found
+        return shares[chosen], found
 
     def cluster_shares(self) -> ClusterShares:
         """Presentations of pairs of items, summed by their clusters."""

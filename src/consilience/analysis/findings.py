@@ -253,7 +253,7 @@ class Findings:
         return Moves.of(cast(Certainty, self.certainty).draws, self.clusters)
 
     @cached_property
-    def makers(self) -> Int[np.ndarray, " clusters"]:
+    def makers(self) -> pd.DataFrame:
         """See `group_names.count_makers`."""
         return count_makers(self._written_groupings, self._numbered.codes, len(self._numbered.index))
 

@@ -88,17 +88,38 @@ def cluster_names(
     return found.sort_values(order, ascending=[True, False, False, True], ignore_index=True)
 
 
-def count_makers(
-    groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int
-) -> Int[np.ndarray, " clusters"]:
-    """Count the annotators with a group, of any name, that is roughly a cluster.
+def count_makers(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int) -> pd.DataFrame:
+    """Count the annotators who made roughly a cluster, and those who put all of its items into one group.
 
-    Of the items of either that were sorted in the grouping, more than half are in both.
+    Returns
+    -------
+    DataFrame, a row for each cluster
+        `roughly`: annotators with a group, of any name, that overlaps with it by more than half: of the items of either
+        that were sorted in the grouping, more than half are in both. `whole`: those with all of its items in one group,
+        whatever else is there. `n_sorted`: those who sorted all of its items in one grouping.
     """
     group, cluster, is_like = _match_groups(groupings, codes, n_clusters, above_half=True)
-    made = np.zeros((n_clusters, groupings.n_annotators), dtype=bool)
-    made[cluster[is_like], groupings.annotator_of_group[group[is_like]]] = True
-    return made.sum(1)
+    size = np.bincount(codes[codes >= 0], minlength=n_clusters)
+    member = csr_array(codes[:, None] == np.arange(n_clusters), dtype=np.int64)
+    held = (csr_array(groupings.incidence.astype(np.int64).T) @ member).toarray()
+    sorted_of = np.zeros((groupings.n_groupings, n_clusters), dtype=np.int64)
+    np.add.at(sorted_of, groupings.grouping_of_group, held)
+
+    def count(of_cluster: Any, annotator: Any) -> Int[np.ndarray, " clusters"]:
+        made = np.zeros((n_clusters, groupings.n_annotators), dtype=bool)
+        made[of_cluster, annotator] = True
+        return made.sum(1)
+
+    of_group, of_grouping = groupings.annotator_of_group, groupings.annotator_of_grouping
+    group_of_whole, whole = np.nonzero(held == np.maximum(size, 1))
+    grouping_of_all, seen = np.nonzero(sorted_of >= np.maximum(size, 1))
+    return pd.DataFrame(
+        {
+            "roughly": count(cluster[is_like], of_group[group[is_like]]),
+            "whole": count(whole, of_group[group_of_whole]),
+            "n_sorted": count(seen, of_grouping[grouping_of_all]),
+        }
+    )
 
 
 def _match_groups(
@@ -172,8 +193,28 @@ def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> lis
     return chosen
 
 
+def tied_names(names: pd.DataFrame, chosen: list[str]) -> list[list[str]]:
+    """Return for each cluster its name and all names that as many annotators call it; none if it has no name.
+
+    Examples
+    --------
+    >>> rows = [(0, "Birds", 9), (0, "Fowl", 6), (1, "Owls", 4), (1, "Night", 4), (1, "Rest", 2)]
+    >>> names = pd.DataFrame(rows, columns=["cluster", "name", "n_annotators"])
+    >>> tied_names(names, ["Birds", "Owls"])
+    [['Birds'], ['Owls', 'Night']]
+    """
+    found = []
+    for cluster, name in enumerate(chosen):
+        counts = _count_names(names, cluster)
+        tied = counts.index[counts == counts[name]].drop(name).tolist() if name else []
+        found.append([name, *tied] if name else [])
+    return found
+
+
 def next_names(names: pd.DataFrame, chosen: list[str]) -> list[str]:
     """Return for each cluster the next name, if nearly as many annotators use it as use the one chosen; else "".
+
+    Names that as many use are `tied_names`.
 
     Examples
     --------
@@ -184,11 +225,16 @@ def next_names(names: pd.DataFrame, chosen: list[str]) -> list[str]:
     """
     found = [""] * len(chosen)
     for cluster, name in enumerate(chosen):
-        mine = names[names["cluster"] == cluster].set_index("name")["n_annotators"]
-        others = mine.drop(chosen, errors="ignore")
-        if name and len(others) and others.iloc[0] >= max(AT_LEAST, CLOSE * mine[name]):
+        counts = _count_names(names, cluster)
+        others = counts[counts < counts[name]].drop(chosen, errors="ignore") if name else counts[:0]
+        if len(others) and others.iloc[0] >= max(AT_LEAST, CLOSE * counts[name]):
             found[cluster] = str(others.index[0])
     return found
+
+
+def _count_names(names: pd.DataFrame, cluster: int) -> pd.Series:
+    """Return how many annotators call a cluster by each name, the most common first."""
+    return names[names["cluster"] == cluster].groupby("name", sort=False)["n_annotators"].max()
 
 
 def count_group_names(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:

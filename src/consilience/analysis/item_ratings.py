@@ -122,7 +122,10 @@ class ItemRatings:
 
     @property
     def near_go_zone_lines(self) -> tuple[pd.Index, pd.Index]:
-        """The items whose 95 % intervals over the raters leave open that they are outside the go-zone, or inside."""
+        """The items whose 95 % intervals over the raters leave open that they are outside the go-zone, or inside.
+
+        Those of the lesser distances above the lines come last, see `highest_on_both`.
+        """
         none = self.items.index[:0]
         if self.compared is None or f"{self.scales[0]}_se" not in self.items:
             return none, none
@@ -132,16 +135,21 @@ class ItemRatings:
         above = self.items[scales].to_numpy() - self.overall[scales].to_numpy()
         inside = (above > 0).all(1)
         out, into = inside & (above <= errors).any(1), ~inside & (above + errors > 0).all(1)
-        return self.items.index[out], self.items.index[into]
+        order = self._heights.sort_values(ascending=False, kind="stable").index
+        return order[order.isin(self.items.index[out])], order[order.isin(self.items.index[into])]
 
     @property
     def highest_on_both(self) -> pd.Index:
         """The items of the go-zone, by the lesser of their two distances from its lines, in standard deviations."""
         if self.compared is None:
             return self.items.index[:0]
-        means = self.items[list(self.compared)]
-        height = ((means - means.mean()) / means.std()).min(axis=1)
-        return height[self.go_zone].sort_values(ascending=False, kind="stable").index
+        return self._heights[self.go_zone].sort_values(ascending=False, kind="stable").index
+
+    @property
+    def _heights(self) -> pd.Series:
+        """The lesser of the two distances of each item above the lines of the go-zone, in standard deviations."""
+        means = self.items[list(self.scales[:2])]
+        return ((means - means.mean()) / means.std()).min(axis=1)
 
 
 def item_ratings(model: Any, ratings: pd.DataFrame, *, scales: Sequence[str] | None = None) -> ItemRatings:

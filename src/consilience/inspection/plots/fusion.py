@@ -60,7 +60,8 @@ def plot_item_map(
         Largest number of items to draw. Of more, a random sample is drawn, and a line below the plot says so. Items
         without annotations are left out and counted there.
     outlines : bool, default=False
-        Whether to draw the least convex outline around the items of each cluster, as on a cluster map.
+        Whether to draw the least convex outline around the items of each cluster, as on a cluster map, with the name
+        of the cluster at it where there is room.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
         Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
@@ -94,16 +95,16 @@ def plot_item_map(
     """
     drawn = checked_axes(axes, "plot_item_map")
     co_occurrence = co_occurrence_of(model, groupings, "plot_item_map")
-    ax = draw_named_map(co_occurrence, drawn, ax, max_items=max_items, labels=labels, legend=legend)
-    if outlines and co_occurrence.clusters is not None:
-        shown = some_of(co_occurrence.places, max_items)
-        outline_clusters(ax, co_occurrence.map(shown, max(drawn)).plane(drawn).points, co_occurrence.codes[shown])
-    return ax
+    return draw_named_map(
+        co_occurrence, drawn, ax, max_items=max_items, outlines=outlines, labels=labels, legend=legend
+    )
 
 
-def outline_clusters(ax: Axes, points: Float[np.ndarray, "shown 2"], codes: Int[np.ndarray, " shown"]) -> None:
-    """Draw the convex hull of the points of each cluster, a line for two or for points on a line."""
-    look = Look.of(ax)
+def outline_clusters(
+    ax: Axes, points: Float[np.ndarray, "shown 2"], codes: Int[np.ndarray, " shown"]
+) -> dict[int, Float[np.ndarray, "corners 2"]]:
+    """Draw the convex hull of the points of each cluster, a line for two or points on a line; return its corners."""
+    look, found = Look.of(ax), {}
     for code in np.unique(codes[codes >= 0]).tolist():
         mine = points[codes == code]
         try:
@@ -113,6 +114,8 @@ def outline_clusters(ax: Axes, points: Float[np.ndarray, "shown 2"], codes: Int[
             corners = mine[along[[0, -1]]]
         style: dict[str, Any] = {"facecolor": (*to_rgb(look.colour(code)), 0.1), "edgecolor": look.colour(code)}
         ax.add_patch(Polygon(corners, closed=True, lw=1.0, joinstyle="round", zorder=1.5, **style))
+        found[code] = corners
+    return found
 
 
 def draw_named_map(
@@ -121,13 +124,20 @@ def draw_named_map(
     ax: Place | None,
     *,
     max_items: int = MOST_ITEMS,
+    outlines: bool = False,
     labels: bool,
     legend: bool,
 ) -> Axes:
     """Draw the map of the items with their names; see `plot_item_map`."""
     ax, shown, points = draw_map(co_occurrence, drawn, max_items, ax, labels=labels, legend=legend)
-    if labels and len(shown) <= NAMED_ITEMS:
-        name_points(ax, points, co_occurrence.items[shown], leaders=True)
+    clusters = co_occurrence.clusters
+    around = []
+    if outlines and clusters is not None:
+        corners = outline_clusters(ax, points, co_occurrence.codes[shown])
+        around = [(clusters.shown[code], corners[code]) for code in corners]
+    if labels:
+        named = shown if len(shown) <= NAMED_ITEMS else shown[:0]
+        name_points(ax, points[: len(named)], co_occurrence.items[named], leaders=True, outlines=around)
     return ax
 
 

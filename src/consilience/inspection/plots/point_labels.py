@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 from matplotlib.text import Annotation
 
-from consilience.analysis.names import plot_texts
+from consilience.analysis.names import join_some, name_text, plot_text, plot_texts
 from consilience.inspection.plots.style import Look, small
 from consilience.inspection.plots.text_layout import AtDraw, text_size
 
 LONGEST = 24  # characters of a name
 AWAY = 7  # points from an item to its name
 RADII = (14, 22, 32, 44, 58)  # the same for names at the end of a line
+FARTHEST = 32  # the largest of them but for names that are written first
+BESIDE_ANOTHER = 10  # points from a name at the end of a line to another point, which it would seem to belong to
+UNWRITTEN = 12  # names without room that a caption lists
+GAPS = (4, 14, 26)  # points from an outline to its name
 ANGLES = np.pi * np.array([0, 1, 1 / 6, 5 / 6, -1 / 6, -5 / 6, 1 / 3, 2 / 3, -1 / 3, -2 / 3, 1 / 2, -1 / 2])
 SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1)], dtype=float)
 
@@ -29,12 +34,15 @@ def name_points(
     rules: Sequence[float] = (),
     uprights: Sequence[float] = (),
     leaders: bool = False,
+    n_first: int = 0,
+    outlines: Sequence[tuple[str, np.ndarray]] = (),
 ) -> None:
     """Write each name next to its point, on the first side where it covers no point and no earlier name.
 
     Names do not cover the legend, the horizontal lines at the heights `rules` or the vertical ones at `uprights`.
-    With `leaders`, names without room are put further away, at the end of a thin line. Names that still have no room
-    are hidden.
+    With `leaders`, names without room are put further away, at the end of a thin line, but not beside another point.
+    The first `n_first` may be further off, and come before any others. Names that still have no room are hidden. Names
+    of `outlines`, each with the corners of a convex one, come before all others, bold, outside of it and of others.
     """
     look = Look.of(ax)
     line = {"arrowstyle": "-", "lw": 0.5, "color": look.faint, "shrinkA": 0, "shrinkB": 2}
@@ -44,27 +52,55 @@ def name_points(
         ax.annotate(name, (x, y), (AWAY, 0), textcoords="offset points", visible=False, **style)
         for (x, y), name in zip(points, plot_texts(list(names), LONGEST), strict=True)
     ]
-    for text in texts:
+    bold: dict[str, Any] = {**style, "fontweight": "bold", "arrowprops": None, "visible": False}
+    around = [
+        ax.annotate(plot_text(name, LONGEST), tuple(corners[0]), (0, 0), textcoords="offset points", **bold)
+        for name, corners in outlines
+    ]
+    for text in (*texts, *around):
         text.set_in_layout(False)
-    ax.add_artist(PointNames(texts, points, rules, uprights))
+    edges = [(text, corners) for text, (_, corners) in zip(around, outlines, strict=True)]
+    ax.add_artist(PointNames(texts, list(names), points, rules=rules, uprights=uprights, n_first=n_first, edges=edges))
 
 
 def n_named(ax: Axes) -> int:
     """Return how many points have a visible name; the figure is drawn for that, unless it has been."""
-    if not all(names.is_fitted for names in ax.artists if isinstance(names, PointNames)):
+    return sum(text.get_visible() for names in _fitted(ax) for text in names.texts)
+
+
+def say_unwritten(ax: Axes) -> str:
+    """Return a sentence on the points and words whose names had no room; empty if there are none, or no names."""
+    named = [(name, text.get_visible()) for each in _fitted(ax) for name, text in zip(each.names, each.texts)]
+    left = [name_text(name) for name, is_written in named if not is_written]
+    return f" Without room for a name: {join_some(left, UNWRITTEN)}." if 0 < len(left) < len(named) else ""
+
+
+def _fitted(ax: Axes) -> list[PointNames]:
+    """Return the names of points once they have their places: the figure is drawn for that, unless it has been."""
+    found = [names for names in ax.artists if isinstance(names, PointNames)]
+    if not all(names.is_fitted for names in found):
         cast(Figure, ax.get_figure(root=True)).draw_without_rendering()
-    return sum(text.get_visible() for text in ax.texts)
+    return found
 
 
 class PointNames(AtDraw):
     """Names of points; see `name_points`."""
 
     def __init__(
-        self, texts: Sequence[Annotation], points: np.ndarray, rules: Sequence[float], uprights: Sequence[float]
+        self,
+        texts: Sequence[Annotation],
+        names: Sequence[Any],
+        points: np.ndarray,
+        *,
+        rules: Sequence[float],
+        uprights: Sequence[float],
+        n_first: int,
+        edges: Sequence[tuple[Annotation, np.ndarray]],
     ) -> None:
         super().__init__()
-        self.texts, self.points = list(texts), np.asarray(points, dtype=float)
+        self.texts, self.names, self.points = list(texts), list(names), np.asarray(points, dtype=float)
         self.rules, self.uprights = list(rules), list(uprights)
+        self.n_first, self.edges = n_first, list(edges)
         self.is_fitted = False
 
     def fit(self, renderer: Any) -> None:
@@ -75,21 +111,55 @@ class PointNames(AtDraw):
         places = ax.transData.transform(self.points) * scale
         frame = np.array(ax.get_window_extent().extents) * scale
         taken = np.vstack([np.hstack([places - 5, places + 5]), *self._others(ax, renderer, frame, scale)])
-        sizes = [np.array(text_size(t.get_text(), t.get_fontproperties(), renderer)) * scale for t in self.texts]
+        taken = np.vstack([taken, *self._name_outlines(ax, renderer, frame, taken, scale)])
+        sizes = [self._size(text, renderer, scale) for text in self.texts]
+        led = bool(self.texts) and self.texts[0].arrow_patch is not None
         left = []
         for number, (place, size) in enumerate(zip(places, sizes, strict=True)):
             free = np.delete(taken, number, axis=0)
             boxes = (_box(place, AWAY * side, size) for side in SIDES)
             found = next((box for box in boxes if _is_free(box, frame, free)), None)
             _put_text(self.texts[number], place, found, led=False)
-            if found is None:
-                left.append(number)
-            else:
+            if found is not None:
                 taken = np.vstack([taken, found])
-        for number in left if self.texts and self.texts[0].arrow_patch is not None else []:
-            found = _further_off(places[number], sizes[number], frame, taken)
-            _put_text(self.texts[number], places[number], found, led=True)
-            taken = taken if found is None else np.vstack([taken, found, _line_to(found, places[number])])
+            elif led and number < self.n_first:
+                taken = self._lead(number, places, size, frame, taken)
+            else:
+                left.append(number)
+        for number in left if led else []:
+            taken = self._lead(number, places, sizes[number], frame, taken)
+
+    def _lead(
+        self, number: int, places: np.ndarray, size: np.ndarray, frame: np.ndarray, taken: np.ndarray
+    ) -> np.ndarray:
+        """Write a name at the end of a line, or hide it; return what is taken then."""
+        found = _further_off(number, places, size, frame, taken, is_first=number < self.n_first)
+        _put_text(self.texts[number], places[number], found, led=True)
+        return taken if found is None else np.vstack([taken, found, _line_to(found, places[number])])
+
+    def _name_outlines(
+        self, ax: Axes, renderer: Any, frame: np.ndarray, taken: np.ndarray, scale: float
+    ) -> list[np.ndarray]:
+        """Write the names of the outlines outside of their edges, or hide them; return their boxes."""
+        rims = [ax.transData.transform(corners) * scale for _, corners in self.edges]
+        boxes: list[np.ndarray] = []
+        for number, (text, _) in enumerate(self.edges):
+            others = [Path(rim) for place, rim in enumerate(rims) if place != number and len(rim) > 2]
+            size = self._size(text, renderer, scale)
+            free = (
+                box
+                for box in _boxes_around(rims[number], frame, size)
+                if not any(path.contains_points(_corners(box)).any() for path in others)
+                and _is_free(box, frame, np.vstack([taken, *boxes]))
+            )
+            found = next(free, None)
+            _put_text(text, ax.transData.transform(text.xy) * scale, found, led=False)
+            boxes += [] if found is None else [found]
+        return boxes
+
+    @staticmethod
+    def _size(text: Annotation, renderer: Any, scale: float) -> np.ndarray:
+        return np.array(text_size(text.get_text(), text.get_fontproperties(), renderer)) * scale
 
     def _others(self, ax: Axes, renderer: Any, frame: np.ndarray, scale: float) -> list[np.ndarray]:
         """Return the boxes of everything else that must not be covered."""
@@ -118,14 +188,43 @@ def _box(place: np.ndarray, offset: np.ndarray, size: np.ndarray) -> np.ndarray:
     return np.concatenate([low, low + size])
 
 
-def _further_off(place: np.ndarray, size: np.ndarray, frame: np.ndarray, taken: np.ndarray) -> np.ndarray | None:
-    """Return the nearest free box whose line from the point crosses nothing else; None if there is none."""
+def _corners(box: np.ndarray) -> np.ndarray:
+    """Return the corners and the middle of a box."""
+    return np.vstack([box.reshape(2, 2), box[[0, 3, 2, 1]].reshape(2, 2), (box[:2] + box[2:]) / 2])
+
+
+def _boxes_around(corners: np.ndarray, frame: np.ndarray, size: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield boxes of a text along the edges of a convex outline, outside of it, those nearest to the frame first."""
+    ends = np.roll(corners, -1, axis=0)
+    along, halfway = ends - corners, (ends + corners) / 2
+    outward = np.column_stack([along[:, 1], -along[:, 0]])
+    inward = (outward * (halfway - corners.mean(0))).sum(1) < 0
+    outward[inward] *= -1
+    if len(corners) == 1:
+        outward = np.array([[0.0, 1.0]])
+    if len(corners) < 3:  # no side is inside
+        halfway, outward = np.vstack([halfway, halfway]), np.vstack([outward, -outward])
+    outward /= np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), 1e-9)
+    order = np.argsort(np.minimum(halfway - frame[:2], frame[2:] - halfway).min(1), kind="stable")
+    for gap in GAPS:
+        for edge in order.tolist():
+            middle = halfway[edge] + outward[edge] * (gap + np.abs(outward[edge]) @ size / 2)
+            yield np.concatenate([middle - size / 2, middle + size / 2])
+
+
+def _further_off(
+    number: int, places: np.ndarray, size: np.ndarray, frame: np.ndarray, taken: np.ndarray, *, is_first: bool = False
+) -> np.ndarray | None:
+    """Return the nearest free box whose line crosses nothing; None if none is, or unless it is first, beside others."""
+    place, rest = places[number], np.delete(places, number, axis=0)
     others = taken[((place < taken[:, :2]) | (place > taken[:, 2:])).any(1)]
-    for radius in RADII:
+    for radius in RADII if is_first else [near for near in RADII if near <= FARTHEST]:
         for angle in ANGLES:
             direction = np.array([np.cos(angle), np.sin(angle)])
             box = _box(place, radius * direction, size)
-            if not _is_free(box, frame, taken):
+            away = np.abs(np.clip(rest, box[:2], box[2:]) - rest).max(1, initial=0)
+            beside = (away < BESIDE_ANOTHER).any() and not is_first
+            if beside or not _is_free(box, frame, taken):
                 continue
             line = place + np.arange(radius)[:, None] * direction  # in steps that miss no rule
             within = (line[:, None] > others[:, :2]) & (line[:, None] < others[:, 2:])

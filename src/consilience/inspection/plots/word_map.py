@@ -100,11 +100,12 @@ def plot_word_map(
         return ax
     named = len(shown) <= NAMED_ITEMS
     names = [*words.words.index[chosen], *(co_occurrence.items[shown] if named else [])]
-    name_points(ax, np.vstack([where[chosen], points if named else points[:0]]), names, leaders=True)
+    places = np.vstack([where[chosen], points if named else points[:0]])
+    name_points(ax, places, names, leaders=True, n_first=len(chosen))
     least, most = (counts.min(), counts.max()) if len(counts) else (0, 0)
     share = (counts - least) / max(most - least, 1)
     for text, size in zip(ax.texts[: len(chosen)], small() * (1 + (LARGEST - 1) * share), strict=True):
-        text.set(fontsize=size, fontstyle="italic", color=look.colour(4 if look.dark else 0))
+        text.set(fontsize=size, fontstyle="italic", color=look.faint)  # no cluster has the colour
     return ax
 
 

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from consilience.analysis.central_items import N_NAMED
 from consilience.analysis.certainty import Certainty
-from consilience.analysis.group_names import next_names
+from consilience.analysis.group_names import next_names, tied_names
 from consilience.analysis.names import join_some, name_text, quantify
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
@@ -29,7 +29,7 @@ from consilience.inspection.report.tables import percent
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
-WORDINGS = 4  # of a name that are listed
+WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
 OFTEN_JOINED = 0.2  # share of the draws in which a cluster is one with another, for it to be said
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
@@ -134,15 +134,16 @@ def lists(subject: Subject) -> ClusterLists:
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
     if any(subject.clusters.called) and not subject.clusters.is_named:
         of_either = f"of the {words.items} of either that the {words.annotator} sorted, more than half are in both"
-        readings.append(f"Much the same group: {of_either}.")
+        readings.append(f"Overlaps by more than half: {of_either}.")
     return ClusterLists(found, " ".join(readings))
 
 
 def _of_clusters(subject: Subject) -> list[ClusterList]:
     words, clusters, items = current_words(), subject.clusters, subject.items
     called = list(clusters.called) or [""] * len(clusters.index)
-    others = next_names(subject.names, called) if clusters.called else called
-    people = words.n_annotators(subject.annotations.n_annotators)
+    tied, others = [[]] * len(called), called
+    if any(called):  # else there may be no groups
+        tied, others = tied_names(subject.names, called), next_names(subject.names, called)
     joined = _often_joined(subject)
     found = []
     for code, title in enumerate(clusters.titles):
@@ -153,14 +154,15 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
         about = [words.n_items(len(mine))]
         if any(called):
-            about.append(f"much the same group by {int(subject.makers[code]):,} of {people}")
+            about += _say_who_made(subject, code, len(mine))
         if called[code]:
-            counts = subject.names[(subject.names["cluster"] == code) & (subject.names["name"] == called[code])]
+            mine_of = (subject.names["cluster"] == code) & (subject.names["name"] == called[code])
+            users, wordings = subject.names.loc[mine_of, ["n_annotators", "wordings"]].iloc[0]
             n_users = n_using(subject, called[code])
-            word = f" ({n_users:,} use it as one word among others, of some of these)" if n_users else ""
-            about.append(
-                f"called so by {int(counts['n_annotators'].max()):,}{word or _list(counts['wordings'].iloc[0])}"
-            )
+            word = f" ({n_users:,} use “{called[code]}” as one word among others, of some of these)" if n_users else ""
+            so = "so" if len(tied[code]) == 1 else join_some(tied[code], TIED)
+            each = (word or _list(wordings)) if len(tied[code]) == 1 else f" each{word}"
+            about.append(f"called {so} by {users:,}{each}")
         elif any(called):
             central = f": these are its most central {words.items}" if len(mine) > N_NAMED else ""
             about.append(f"without a name in common{central}")
@@ -169,10 +171,25 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             share = percent(joined[code, partner])
             about.append(f"joined with “{clusters.titles[partner]}” in {share} of draws")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
-        other = f"or {others[code]}" if others[code] else ""
+        alternatives = tied[code][1:TIED] or list(filter(None, [others[code]]))
+        other = " ".join(f"or {name}" for name in alternatives)
         title = title if called[code] or not any(called) else f"(no common name) {title}"
-        found.append(_list_cluster(subject, title, code, other, about, names, len(mine) - len(shown)))
+        found.append(_list_cluster(subject, title, code, other, ["; ".join(about)], names, len(mine) - len(shown)))
     return found
+
+
+def _say_who_made(subject: Subject, code: int, size: int) -> list[str]:
+    """Say how many people have all items of a cluster in one group, and how many a group that overlaps with it."""
+    words, made = current_words(), subject.makers.iloc[code]
+    people, n_sorted = subject.annotations.n_annotators, int(made["n_sorted"])
+    who = words.n_annotators(people)
+    roughly = f"a group that overlaps by more than half: {int(made['roughly']):,}"
+    if size == 1:
+        return [f"{roughly} of {who}"]
+    if n_sorted == people:
+        return [f"all in one group: {int(made['whole']):,} of {who}", roughly]
+    whole = f"all in one group: {int(made['whole']):,} of the {words.n_annotators(n_sorted)} who sorted them all"
+    return [whole, f"{roughly} of {who}"]
 
 
 def _list(wordings: list[tuple[str, int]]) -> str:

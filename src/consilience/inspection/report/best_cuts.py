@@ -78,7 +78,7 @@ def compare_cut(found: CutFigures, own: OwnClusters) -> list[str]:
     how = _say_how(found, int(cut[0]), own)
     return [
         f"The report's {n} (of the model) and the cut into {n} (of the tree) are not the same: "
-        f"{f'the cut {how}; ' if how else ''}{shown} {be} elsewhere. All other sections are about the report's."
+        f"{f'the cut {how}; ' if how else ''}{shown} {be} elsewhere."
     ]
 
 

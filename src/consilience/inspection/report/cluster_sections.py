@@ -15,10 +15,11 @@ from consilience.analysis.words import current_words
 from consilience.annotations import Labels
 from consilience.errors import InputError
 from consilience.inspection.plots.clusters import draw_clusters
-from consilience.inspection.plots.point_labels import n_named
+from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import answer, deep_sections, fusion_sections, item_tables, label_tables
 from consilience.inspection.report.figure_files import plane_file
+from consilience.inspection.report.name_sections import counted_as_one
 from consilience.inspection.report.subject import ClusterLists, Figure, Section, Subject
 from consilience.inspection.report.tables import ReportTable, number
 
@@ -41,12 +42,12 @@ def cluster_sections(subject: Subject) -> tuple[Section, Section]:
     placed = subject.groups or subject.can.embedding is not None
     if subject.features is not None or (placed and not subject.can.fuses):
         drawn.append(deep_sections.latent_figure(subject) or plane_figure(subject))
-    sentences = [] if clusters.is_named else ["Numbers are those of the files, from 0, the largest first."]
+    sentences = []
     if clusters.called:
         sentences.append(
-            f"A cluster is called what the most {words.annotators} call groups of these {words.items}: of those in the "
-            "group or the cluster, more than half are in both. No two clusters have the same name; one that fewer than "
-            f"two {words.annotators} name so has its most central {words.items} instead."
+            f"A cluster is called what the most {words.annotators} call groups that overlap with it by more than half. "
+            f"No two clusters have the same name; one that fewer than two {words.annotators} name so has its most "
+            f"central {words.items} instead."
         )
     if subject.can.has_views:
         sentences.append(
@@ -91,10 +92,8 @@ def _names_of_clusters(subject: Subject) -> tuple[list[list[str]], FoundClusters
         return [], clusters, ""
     reading = (
         f"Names are those that at least two {words.annotators} use for the cluster, with the number of these "
-        f"{words.annotators}"
+        f"{words.annotators}{'; more below' if subject.can.fuses else ''}. {counted_as_one()}"
     )
-    rule = f"more than half of the {words.items} in their group of this name or in the cluster are in both"
-    reading += "; more below." if subject.can.fuses else f": {rule}."
     return count_group_names(subject.names, len(clusters.index), item_tables.NAMES_OF_CLUSTER), clusters, reading
 
 
@@ -123,11 +122,10 @@ def plane_figure(subject: Subject) -> Figure:
         how = f"The {words.items} along the two directions of largest variance of their {n_features:,} features."
     hollow = f"; {words.items} without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
     caption = f"{how} Each {noun} has its colour and shape{hollow}."
-    some = f" {words.Items} are named where there is room."
     drawn = features if n_features else None
     file = plane_file("plane.csv", subject.model, drawn, subject.annotations, subject.clusters)
     sheet, described = cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}"
-    return Figure.of("plane", sheet, described, caption, file, named=lambda: some if n_named(ax) else "")
+    return Figure.of("plane", sheet, described, caption, file, named=lambda: say_unwritten(ax))
 
 
 def _draw_clusters(subject: Subject, features: pd.DataFrame | None) -> Axes:

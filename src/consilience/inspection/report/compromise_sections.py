@@ -12,7 +12,7 @@ from consilience.analysis.compromise import CompromiseMap
 from consilience.analysis.compromise_chance import PanelAgreement
 from consilience.analysis.names import join_names, join_some, name_text
 from consilience.inspection.plots.compromise import MOST_PARTIAL, draw_compromise
-from consilience.inspection.plots.point_labels import n_named
+from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.annotators import DISTATIS, cut
 from consilience.inspection.report.figure_files import small
@@ -135,16 +135,11 @@ def _map(subject: Subject, found: CompromiseMap) -> Figure:
     drawn = len(found.partial) <= MOST_PARTIAL
     thin = f" Thin lines lead to where each {words.annotator} would place {words.an_item} (partial scores)."
     caption = f"The compromise map. Each cluster has its colour and shape.{thin if drawn else ''}"
-    some = f" {words.Items} are named where there is room."
     frame = found.scores.round(PLACES)
     frame.insert(0, subject.clusters.column, subject.clusters.names_of(subject.clusters.codes))
     figure, file = cast(MatplotlibFigure, ax.figure), small(download("compromise.csv", frame, "item"))
     described = f"Scatter plot. {caption}"
-
-    def say_named() -> str:
-        return some if n_named(ax) else ""
-
-    return Figure.of("compromise", figure, described, caption, file, readable=READABLE, named=say_named)
+    return Figure.of("compromise", figure, described, caption, file, readable=READABLE, named=lambda: say_unwritten(ax))
 
 
 def _table(subject: Subject, found: CompromiseMap) -> ReportTable:

@@ -13,7 +13,7 @@ from consilience.analysis.item_ratings import ItemRatings
 from consilience.analysis.names import as_text, join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.plots.item_ratings import plot_go_zone, plot_pattern_match
-from consilience.inspection.plots.point_labels import n_named
+from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.item_tables import cluster_cell
@@ -22,8 +22,9 @@ from consilience.inspection.report.tables import Cell, Column, ReportTable, down
 
 MOST_ITEMS = 200  # rows of a table
 PLACES = 4  # decimals of files
-HIGHEST = 3  # items of the go-zone that the findings name
+HIGHEST, LISTED = 3, 40  # items of the go-zone that the findings name, and the section
 FEW_CLUSTERS = 20  # with a correlation that says "only"
+AT_MEAN = 0.01  # ratings from the mean
 
 
 def ratings_section(subject: Subject) -> Section | None:
@@ -62,9 +63,8 @@ def bridging_section(subject: Subject) -> Section | None:
     frame.insert(0, clusters.column, clusters.names_of(codes))
     reading = (
         f"Near 0: an anchor, put together with {words.items} that are near it on the map. Near 1: a bridge, put "
-        f"together with {words.items} far from it: the plane draws it far from its partners. {_about_stays(subject)}"
-        f"Values compare the {words.items} of "
-        "this study only: the least has 0, and the largest 1. The formula is ours, as the method's authors give none: "
+        f"together with {words.items} far from it. Values compare the {words.items} of this study only: the least has "
+        "0, and the largest 1. The formula is ours, as the method's authors give none: "
         f"the mean distance to the other {words.items} on the first two axes of the map above, weighted by how "
         "often they were put together."
     )
@@ -76,6 +76,7 @@ def bridging_section(subject: Subject) -> Section | None:
         rows,
         reading=reading,
         order="bridges first",
+        is_folded=True,
         more=_say_left(len(order), "bridging.csv"),
         download=download("bridging.csv", frame, "item"),
     )
@@ -91,17 +92,18 @@ def bridging_section(subject: Subject) -> Section | None:
             )
             for code, name in enumerate(clusters.index)
         ],
-        reading=f"A high mean: the plane draws the {words.items} far from their partners; a low one: near them, even "
-        f"if they belong to two clusters. {_about_stays(subject)}".strip(),
     )
-    return Section("bridging", "Anchors and bridges", [], [by_cluster, by_item])
+    sentence = (
+        f"Bridging tells how well the map shows {words.an_item}, not how certain its {clusters.noun} is: at 1, it is "
+        f"far from those with which it was put together, and near 0, near them{_about_stays(subject)}."
+    )
+    return Section("bridging", "Anchors and bridges", [sentence], [by_cluster, by_item])
 
 
 def _about_stays(subject: Subject) -> str:
     if not subject.certainty:
         return ""
-    noun = subject.clusters.noun
-    return f"How certain a {noun} is, says “Stays in its {noun}”, the share of draws of other people. "
+    return f"; how certain it is, “Stays in its {subject.clusters.noun}” tells, the share of draws of other people"
 
 
 def ratings_frame(rated: ItemRatings, bridging: pd.Series | None = None) -> pd.DataFrame:
@@ -117,15 +119,20 @@ def in_short(subject: Subject) -> list[str]:
     rated = subject.ratings
     if rated is None or rated.compared is None:
         return []
-    words, (first, second) = current_words(), map(as_text, rated.compared)
-    n, best = len(rated.go_zone), list(map(name_text, rated.highest_on_both[:HIGHEST]))
+    return [_list_go_zone(rated, HIGHEST)]
+
+
+def _list_go_zone(rated: ItemRatings, most: int) -> str:
+    """Say how many items are in the go-zone, and which, the highest first."""
+    words, (first, second) = current_words(), map(as_text, rated.compared or ())
+    n, listed = len(rated.go_zone), list(map(name_text, rated.highest_on_both[:most]))
     what = (
-        f"{n:,} of {words.n_items(len(rated.items))} {'is' if n == 1 else 'are'} in the go-zone, above the mean of both"
+        f"{n:,} of {words.n_items(len(rated.items))} {'is' if n == 1 else 'are'} in the go-zone, above the mean of "
+        f"both {first} and {second}"
     )
-    highest = f" ({join_names(best)})" if n else ""
-    if n > HIGHEST:
-        highest = f"; the highest, by the lesser of their distances above the two means: {join_names(best)}"
-    return [f"{what} {first} and {second}{highest}."]
+    by = "by the lesser of their distances above the two means"
+    order = f"; the highest, {by}" if n > most else f", the highest first, {by}" if n > 1 else ""
+    return f"{what}{order}: {join_names(listed)}." if n else f"{what}."
 
 
 def _sentences(subject: Subject, rated: ItemRatings) -> list[str]:
@@ -138,22 +145,21 @@ def _sentences(subject: Subject, rated: ItemRatings) -> list[str]:
     more = ""
     if len(rated.scales) > 2:
         more = " Further scales are in the tables; the first two columns of the file are compared."
-    return [*match, "".join([*in_short(subject), _say_near(rated), more])]
+    return [*match, "".join([_list_go_zone(rated, LISTED), _say_near(rated), more])]
 
 
 def _say_near(rated: ItemRatings) -> str:
     """Name the items that other raters could move into the go-zone, or out of it."""
-    sides = zip(("may be outside", "may be inside"), rated.near_go_zone_lines, strict=True)
-    said = [f"{len(items):,} {side} ({join_some(list(map(name_text, items)))})" for side, items in sides if len(items)]
-    if not said:
-        return ""
-    return f" Within the 95% intervals of their means over the raters, {', and '.join(said)}."
+    inside, outside = (list(map(name_text, items)) for items in rated.near_go_zone_lines)
+    said = [f"{len(inside):,} of the {len(rated.go_zone):,} could lie outside ({join_some(inside)})"] if inside else []
+    said += [f"{len(outside):,} others inside ({join_some(outside)})"] if outside else []
+    return f" Given the 95% intervals over the raters, {', and '.join(said)}." if said else ""
 
 
 def _correlation_of_clusters(rated: ItemRatings) -> str:
     n = int(rated.pattern.iloc[:, :2].notna().all(axis=1).sum())
-    over = f"{'only ' if n < FEW_CLUSTERS else ''}{quantify(n, 'cluster')}"
-    return _say_correlation(rated.r_clusters, rated.r_clusters_interval, over)
+    few = "only " if n < FEW_CLUSTERS else ""
+    return _say_correlation(rated.r_clusters, rated.r_clusters_interval, quantify(n, "cluster"), few)
 
 
 def _correlation_of_items(rated: ItemRatings) -> str:
@@ -161,17 +167,16 @@ def _correlation_of_items(rated: ItemRatings) -> str:
     return _say_correlation(rated.r_items, rated.r_items_interval, current_words().n_items(n))
 
 
-def _say_correlation(r: float, interval: tuple[float, float], over: str) -> str:
+def _say_correlation(r: float, interval: tuple[float, float], over: str, few: str = "") -> str:
     """Write a correlation with its interval; empty if it is unknown."""
     if not np.isfinite(r):
         return ""
     low, high = interval
     if not np.isfinite(low):
-        return f"{number(r)} over {over} (too few for an interval)"
+        return f"{number(r)} over {few}{over} (too few for an interval)"
     verdict = ": not distinguishable from 0" if low < 0 < high else ""
-    return (
-        f"{number(r)} over {over} (95% interval, were they a random sample: {number(low)} to {number(high)}{verdict})"
-    )
+    ends = f"{number(low)} to {number(high)}"
+    return f"{number(r)} over {few}{over} (95% interval, if these {over} were a sample of many: {ends}{verdict})"
 
 
 def _means_table(rated: ItemRatings) -> ReportTable:
@@ -225,7 +230,7 @@ def _pattern(rated: ItemRatings) -> Figure:
         f"Pattern match: the mean of each cluster for {first} and for {second}, in the same units. Lines that run "
         f"alike are clusters rated alike; a line that crosses others changes its rank.{match}"
     )
-    ax = plot_pattern_match(rated, ax=Sheet())
+    ax = plot_pattern_match(rated, ax=Sheet(), legend=False)
     file = small(download("pattern-match.csv", rated.pattern.iloc[:, :2].round(PLACES), "cluster"))
     return Figure.of("pattern", cast(MatplotlibFigure, ax.figure), f"Ladder graph. {caption}", caption, file)
 
@@ -239,11 +244,10 @@ def _go_zone(rated: ItemRatings) -> Figure:
         f"over all {words.items}, {number(middle.iloc[0])} and {number(middle.iloc[1])}; the shaded quadrant is above "
         "both."
     )
-    some = f" {words.Items} are named where there is room."
     compared = rated.items[["cluster", *rated.scales[:2], "above"]].round(PLACES)
     file = small(download("go-zone.csv", compared, "item"))
     sheet, described = cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}"
-    return Figure.of("go-zone", sheet, described, caption, file, named=lambda: some if n_named(ax) else "")
+    return Figure.of("go-zone", sheet, described, caption, file, named=lambda: say_unwritten(ax))
 
 
 def _items_table(subject: Subject, rated: ItemRatings) -> ReportTable:
@@ -259,7 +263,7 @@ def _items_table(subject: Subject, rated: ItemRatings) -> ReportTable:
         each = items.iloc[place]
         cells = [name_cell(items.index[place]), _cluster(subject, int(clusters.codes[place]))]
         cells += [Cell(number(each[scale])) for scale in rated.scales]
-        cells += [Cell(name_text(each["above"]) if each["above"] else "–")] if rated.compared else []
+        cells += [Cell(_say_above(rated, each))] if rated.compared else []
         rows.append(cells)
     by = f"by {as_text(first)}"
     return ReportTable(
@@ -280,8 +284,14 @@ def _how_to_read_above(rated: ItemRatings) -> str:
     words, (first, second) = current_words(), map(as_text, rated.compared)
     return (
         f"Above the mean: whether the mean of the {words.item} is above that of all {words.items} for {first}, for "
-        f"{second}, or for both."
+        f"{second}, or for both. At the mean: by less than {AT_MEAN:g} above or below it."
     )
+
+
+def _say_above(rated: ItemRatings, each: pd.Series) -> str:
+    """Say of which scales an item is above the mean, and of which it is so near that this tells nothing."""
+    at = [as_text(scale) for scale in rated.scales[:2] if abs(each[scale] - rated.overall[scale]) < AT_MEAN]
+    return name_text(each["above"] or "–") + (f" (at the mean: {join_names(at)})" if at else "")
 
 
 def _cluster(subject: Subject, code: int) -> Cell:

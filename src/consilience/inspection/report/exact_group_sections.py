@@ -94,8 +94,8 @@ def _table(subject: Subject, found: pd.DataFrame) -> ReportTable:
         order="the commonest first",
         reading=(
             f"Share: of the {words.annotators} who sorted all of these {words.items}, those who made just this group, "
-            f"without any other {words.item}. Within a group of: the smallest larger group that others made exactly, "
-            "if both are in the tree of actual agreement, which leaves out groups that overlap with a commoner one."
+            f"without any other {words.item}. Within a group of: the smallest larger group in the tree of actual "
+            "agreement, which leaves out groups that overlap with a commoner one."
         ),
         more=quantify(left, "rarer group") if left > 0 else "",
         download=download("exact-groups.csv", file),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.analysis.annotator_frames import MIN_ACCURACY
+from consilience.analysis.group_names import tied_names
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report import (
@@ -17,6 +18,7 @@ from consilience.inspection.report import (
     item_tables,
     judge_tables,
     label_sections,
+    name_sections,
     participants,
     quality_sections,
     rating_sections,
@@ -120,12 +122,11 @@ def _names_in_short(subject: Subject) -> list[str]:
     counts = subject.names.groupby(["cluster", "name"])["n_annotators"].max().reindex(chosen)
     few, most = int(counts.min()), int(counts.max())
     of = f"{few:,}" if few == most else f"{few:,} to {most:,}"
-    rest = f"each name is that of {of} of {words.n_annotators(subject.annotations.n_annotators)}"
+    rest = f"each is the name that {of} of {words.n_annotators(subject.annotations.n_annotators)} use"
     users = [f"{name} {n:,}" for name in named if (n := answer.n_using(subject, name))]
     rest += f" (as one word among others, people use {join_names(users)})" if users else ""
-    if (subject.names["wordings"].str.len() > 1).any():
-        rest += ", forms of a name and names of nearly the same items counted as one"
-    return [f"What {words.annotators} call them: {join_some(named)}; {rest}."]
+    tied = [" or ".join(names[: answer.TIED]) for names in tied_names(subject.names, list(clusters.called)) if names]
+    return [f"What {words.annotators} call them: {join_some(tied)}; {rest}. {name_sections.counted_as_one()}"]
 
 
 def _annotators_in_short(frame: pd.DataFrame) -> str:

@@ -20,7 +20,7 @@ from consilience.annotations import Groupings, Pairs
 from consilience.inspection.plots.co_occurrence import ordered_items, plot_co_occurrence, plot_dendrogram
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.matrix import MOST_NAMED
-from consilience.inspection.plots.point_labels import n_named
+from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import best_cuts, fusion_tables
@@ -166,7 +166,9 @@ def _maps(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> list[F
     if 3 < n_items <= MOST and n_axes_of(co_occurrence, co_occurrence.places) > 2:
         ax = plot_item_map(subject, axes=(1, 3), ax=Sheet())
         caption = f"The same map from another side: its first and third axis. {_about_third_axis(subject)}"
-        maps.append(_figure("map-1-3", ax, "Scatter plot. " + caption, caption))
+        sheet, described = cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}"
+        drawn = Figure.of("map-1-3", sheet, described, caption, readable=READABLE, named=lambda: say_unwritten(ax))
+        maps.append(drawn)
     return maps
 
 
@@ -195,14 +197,13 @@ def map_figure(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> F
     )
     if scaled and (about := _about_map(subject)):
         caption += f" {about}"
-    outlined = " and its outline" if subject.is_concept_map else ""
-    caption += f" Each cluster has its colour and shape{outlined}."
-    some = f" {words.Items} are named where there is room; point at {words.an_item} to read its name."
+    outlined = ", and its outline, with its name in bold where there is room" if subject.is_concept_map else ""
+    caption += f" Each cluster has its colour and shape{outlined}. Point at {words.an_item} to read its name."
     drawn = some_of(co_occurrence.places, MOST_ON_MAP)
     file = map_file(co_occurrence, drawn, subject.clusters, subject.certainty)
     sheet = cast(MatplotlibFigure, ax.figure)
     described = f"Scatter plot. {caption}"
-    return Figure.of("map", sheet, described, caption, file, named=lambda: some if 0 < n_named(ax) < n_items else "")
+    return Figure.of("map", sheet, described, caption, file, named=lambda: say_unwritten(ax))
 
 
 def tree_frame(co_occurrence: CoOccurrence) -> pd.DataFrame:
@@ -239,15 +240,16 @@ def _about_plane(subject: Subject) -> str:
     if co_occurrence is None or not 3 < len(co_occurrence.places) <= MOST:
         return ""
     places = co_occurrence.places
-    share, stress = co_occurrence.plane(places)
-    if not np.isfinite(share):
+    shares, stress = co_occurrence.plane(places)
+    if not np.isfinite(stress):
         return ""
     others = [(1, 3), (2, 3)] if n_axes_of(co_occurrence, places) > 2 else []
     further = "".join(f", of {i} and {j} {number(co_occurrence.plane(places, (i, j))[1])}" for i, j in others)
+    first, second = shares
     return (
-        f"The first two axes of this classical scaling together show {percent(share)} of the variance; Kruskal's "
-        f"stress-1 of the plane of axes 1 and 2 is {number(stress)}{further} (0 if the farther apart two are, the more "
-        "seldom they were together)."
+        f"The first two axes of this classical scaling show {first:.1%} and {second:.1%} of the variance, "
+        f"together {shares.sum():.1%}; Kruskal's stress-1 of the plane of axes 1 and 2 is {number(stress)}{further} (0 "
+        "if the farther apart two are, the more seldom they were together; ties may be broken)."
     )
 
 

@@ -15,6 +15,7 @@ from consilience.analysis.words import current_words
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.name_sections import counted_as_one
 from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, row
 
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
@@ -93,15 +94,14 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters) -> ReportTable | N
         f"Names of groups, and how many {words.annotators} use them",
         [
             Column("Cluster", clusters.kind),
-            Column("Names of the cluster", "wide"),
-            Column(f"Names given to any of its {words.items}", "wide"),
+            Column(f"{words.Annotators} who call the cluster so", "wide"),
+            Column(f"{words.Annotators} who call any group of its {words.items} so", "wide"),
         ],
         rows,
         reading=(
-            f"The number of {words.annotators} stands before each name. {words.An_annotator} calls a cluster by the "
-            f"name of a group if more than half of the {words.items} that they sorted into the group or that belong to "
-            "the cluster are in both; if nobody shares a name, a few are shown. Case, accents and blanks are ignored; "
-            "each name is given in its most common spelling."
+            f"{words.An_annotator} calls a cluster by the name of a group that overlaps with it by more than half: of "
+            f"the {words.items} of either that they sorted, more than half are in both. If nobody shares a name, a few "
+            f"are shown. {counted_as_one()}"
         ),
         download=download("names.csv", names),
     )

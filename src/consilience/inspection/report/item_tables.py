@@ -112,7 +112,7 @@ def clusters_table(
     by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
     numbered = not clusters.is_named and clusters.kind != "number"  # their names do not say their numbers in files
     columns = [Column(clusters.noun.title(), clusters.kind), *([Column("Number")] if numbered else []), Column("Size")]
-    columns += [Column(f"{words.Annotators} call it", "names")] if any(called) else []
+    columns += [Column(f"{words.Annotators} who call it so", "names")] if any(called) else []
     heading = f"{words.Items}, most certain first" if by else words.Items
     columns += [Column(heading, "wide", of_items=True), Column("Share")]
     columns += [Column("Any two put together")] if cohesion is not None else []
@@ -132,6 +132,8 @@ def clusters_table(
     what = f"Each row is a cluster of {words.items} that belong together, given all annotations."
     if clusters.is_named:
         what = f"Each row is a class, with the {words.items} of which it is the most likely class."
+    elif numbered:
+        what += " Numbers are those of the files, from 0, the largest first."
     if by == "repeats":
         what += (
             f" Most certain are {words.items} that stay in their cluster most often. The last two columns say what "

@@ -38,6 +38,14 @@ def sections(subject: Subject) -> Iterator[Section]:
     yield Section("placements", _heading(subject), _on_placements(subject, found), tables)
 
 
+def counted_as_one() -> str:
+    """Say which names are counted as one, in the same words wherever names are counted."""
+    return (
+        "Spellings, plurals and word order are counted as one name; translations and synonyms are not, unless at least "
+        f"{FEWEST} people each put nearly the same {current_words().items} under them."
+    )
+
+
 def worth_showing(annotations: Groupings | Labels, found: StandardNames) -> bool:
     """Whether several people use a name, and the items are not too many; if all chose from given names, sorted most."""
     several = bool((found.n_annotators >= AT_LEAST).any())
@@ -96,7 +104,7 @@ def _on_placements(subject: Subject, found: StandardNames) -> list[str]:
         if len(all_least) > 1:
             sentences.append(_on_ties(all_least))
             return sentences
-        common = f"its commonest name, {name_text(least['name'])}, is that of {n_agree:,} of the {n_namers:,} who"
+        common = f"no name of it is that of more than {n_agree:,} of the {n_namers:,} who"
         if n_agree < AT_LEAST:
             common = f"it has a different name from each of the {n_namers:,} who"
         sentences.append(f"They agree least on {name_text(least.name)}: {common} named its group.")
@@ -111,7 +119,7 @@ def _on_ties(least: pd.DataFrame) -> str:
         who = f"{counts.min():,}" if counts.min() == counts.max() else f"{counts.min():,} to {counts.max():,}"
         return f"They agree least on {names}: each has a different name from each of the {who} who named its group."
     return (
-        f"They agree least on {names}: the commonest name of each is that of {percent(least['agreement'].mean())} of "
+        f"They agree least on {names}: no name of each is that of more than {percent(least['agreement'].mean())} of "
         "those who named its group."
     )
 
@@ -141,10 +149,10 @@ def grid_table(found: StandardNames) -> ReportTable:
         [Column("Standard name", "text"), Column("Merged, and why", "wide"), *map(Column, ["Names", *_counts()])],
         rows,
         reading=(
-            "Merged are names that differ in case, accents, blanks or punctuation (same spelling); in the ending of "
-            f"their plural, if their {words.items} overlap; and names that at least "
-            f"{FEWEST} people each used for nearly the same {words.items} (an overlap of at least {SAME_ITEMS:.0%}). "
-            "Names that one person used for two groups stay apart. Agreement: see “The standard names”."
+            f"{counted_as_one()} Same spelling: but for case, accents, blanks and punctuation. Ending, article, "
+            "conjunction (“and”), word order, one letter: what differs between the words, if their "
+            f"{words.items} overlap. Same {words.items}: they overlap by at least {SAME_ITEMS:.0%}. Names that one "
+            "person used for two groups stay apart. Agreement: see “The standard names”."
         ),
         more=f"{quantify(left, 'more name')}, most of them of one person each" if left > 0 else "",
         download=download("standard-names.csv", found.grid),
@@ -153,7 +161,7 @@ def grid_table(found: StandardNames) -> ReportTable:
 
 def _counts() -> tuple[str, ...]:
     words = current_words()
-    return words.Annotators, words.Items, "Agreement"
+    return f"{words.Annotators} who use it", words.Items, "Agreement"
 
 
 def _merged_cell(grid: pd.DataFrame, standard: str) -> Cell:
@@ -259,11 +267,12 @@ def items_table(found: StandardNames) -> ReportTable:
     figures = found.of_items.sort_values("agreement", kind="stable", na_position="last")
     rows = []
     for item, name, n_annotators, agreement, n_names in figures.head(TABLE).itertuples(name=None):
-        shared = name is not None and round(agreement * n_annotators) >= AT_LEAST
-        common = name_text(name) if shared else "–"
-        rows.append(
-            row(name_cell(item), Cell(names=(common,)), f"{n_annotators:,}", percent(agreement), f"{n_names:,}")
-        )
+        common = Cell("–")
+        if n_annotators:
+            common = Cell(f"none ({round(agreement * n_annotators):,} of {n_annotators:,} at most)")
+        if name is not None:
+            common = Cell(names=(name_text(name),))
+        rows.append(row(name_cell(item), common, f"{n_annotators:,}", percent(agreement), f"{n_names:,}"))
     left, words = len(figures) - len(rows), current_words()
     return ReportTable(
         "item-agreement",
@@ -277,8 +286,8 @@ def items_table(found: StandardNames) -> ReportTable:
         order="those on whose name people agree least first",
         reading=(
             f"Agreement: the share of the people who put the {words.item} into a group with a name that put it under "
-            f"its commonest name, which is left blank if fewer than {AT_LEAST} did. Names: under how many anybody put "
-            "it."
+            "its commonest name. None: the commonest leads the next by no more people than chance gives (the root of "
+            "their sum). Names: under how many anybody put it."
         ),
         more=f"{words.n_items(left)} on which people agree more" if left > 0 else "",
         download=download("commonest-names.csv", figures.round(4), "item"),

@@ -28,7 +28,7 @@ from consilience.inspection.report.answer import cautions, lead
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.findings_in_short import default_title, key_findings
 from consilience.inspection.report.sections import sections
-from consilience.inspection.report.short_form import choose_picture, say_who_took_part, short_sections
+from consilience.inspection.report.short_form import ids_in_short, say_who_took_part, short_sections
 from consilience.inspection.report.subject import Subject
 
 __all__ = ["report"]
@@ -187,7 +187,7 @@ def report(
         drawn = short_sections(subject) if short else list(sections(subject))
         page = template.render(
             short=short,
-            picture=choose_picture(subject, drawn),
+            short_ids=ids_in_short(subject, drawn),
             took_part=say_who_took_part(subject),
             title=default_title(subject) if title is None else as_text(title),
             warnings=list(warnings),

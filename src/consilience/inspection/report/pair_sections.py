@@ -29,7 +29,8 @@ from consilience.inspection.report.tables import (
 
 HEADING = "Who put two {items} together"
 MOST_ITEMS = 500  # of the annotations of such a report
-ROWS = 40  # pairs of the table
+ROWS, ACROSS = 20, 20  # pairs of the table, and of that of different clusters
+OFTEN = 0.5  # share of the times together, from which two items of different clusters are listed
 NAMES, PEOPLE = 4, 12  # of a pair in the table
 MOST_IN_FILE = 2000  # pairs
 
@@ -44,8 +45,14 @@ def section(subject: Subject) -> Section | None:
     if not len(pairs):
         return None
     n_never = len(share) * (len(share) - 1) // 2 - len(pairs)
-    table = _table(subject, PairMakers.of(annotations), found.places[pairs], n_never)
-    return Section("pairs", HEADING.format(items=subject.words.items), [], [table])
+    makers, places = PairMakers.of(annotations), found.places[pairs]
+    often = places[share[tuple(pairs.T)] >= OFTEN]
+    codes = subject.clusters.codes
+    apart = often[codes[often[:, 0]] != codes[often[:, 1]]]
+    tables = [_across_table(subject, makers, apart)] if len(apart) else []
+    return Section(
+        "pairs", HEADING.format(items=subject.words.items), [], [*tables, _table(subject, makers, places, n_never)]
+    )
 
 
 def _order_pairs(share: Float[np.ndarray, "shown shown"]) -> Int[np.ndarray, "pairs 2"]:
@@ -57,24 +64,60 @@ def _order_pairs(share: Float[np.ndarray, "shown shown"]) -> Int[np.ndarray, "pa
     return np.column_stack([first[order], second[order]])
 
 
+def _across_table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2"]) -> ReportTable:
+    """Return the table of pairs of different clusters that were often put together."""
+    words, left = subject.words, len(pairs) - ACROSS
+    rows = [_row(subject, makers, a, b) for a, b in pairs[:ACROSS].tolist()]
+    columns, rows, constant = set_apart_constants(_columns(subject), rows)
+    return ReportTable(
+        "pairs-across",
+        f"Pairs of {words.items} of different {subject.clusters.nouns} that were together in at least {OFTEN:.0%}",
+        columns,
+        rows,
+        reading=f"{constant}They tie {subject.clusters.nouns} to each other: one of the two might as well be in the "
+        "other's.",
+        more=quantify(left, "pair") if left > 0 else "",
+    )
+
+
+def _columns(subject: Subject) -> list[Column]:
+    return [
+        Column(f"Two {subject.words.items}", "names", of_items=True),
+        Column("Together", "line"),
+        Column("Share"),
+        Column("Under the names (times)", "wide"),
+        Column("Who, or who not", "wide"),
+    ]
+
+
+def _row(subject: Subject, makers: PairMakers, a: int, b: int) -> list[Cell]:
+    """Return the row of a pair: how often it was put together, under which names, and by whom."""
+    n_of, n_together = len(makers.presented(a, b)), int(makers.together(a, b).sum())
+    named = _names(subject, makers, a, b)
+    shown = tuple((f"{count:,}", name_text(name)) for name, count in named[:NAMES])
+    left = len(named) - NAMES
+    names = Cell(pairs=(*shown, *([("", f"and {left:,} more")] if left > 0 else ()))) if shown else Cell("–")
+    items = tuple(name_text(makers.groupings.items[item]) for item in (a, b))
+    who = _who(makers, a, b, makers.people(a, b))
+    return row(Cell(names=items), f"{n_together:,} of {n_of:,}", percent(n_together / n_of), names, who)
+
+
+def _names(subject: Subject, makers: PairMakers, a: int, b: int) -> list[tuple[str, int]]:
+    standard = subject.standard_names
+    return [] if standard is None else makers.names(a, b, standard)
+
+
 def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2"], n_never: int) -> ReportTable:
     words, annotations = subject.words, makers.groupings
-    standard = subject.standard_names
-    rows, records = [], []
     n_pairs = len(pairs)
     in_file = n_pairs <= MOST_IN_FILE
-    for place, (a, b) in enumerate(pairs[: n_pairs if in_file else ROWS].tolist()):
+    rows = [_row(subject, makers, a, b) for a, b in pairs[:ROWS].tolist()]
+    records = []
+    for a, b in pairs[: n_pairs if in_file else 0].tolist():
         n_of, n_together = len(makers.presented(a, b)), int(makers.together(a, b).sum())
-        named = [] if standard is None else makers.names(a, b, standard)
-        people, items = makers.people(a, b), [name_text(annotations.items[item]) for item in (a, b)]
-        if place < ROWS:
-            shown = tuple((f"{count:,}", name_text(name)) for name, count in named[:NAMES])
-            left = len(named) - NAMES
-            cell = Cell(pairs=(*shown, *([("", f"and {left:,} more")] if left > 0 else ()))) if shown else Cell("–")
-            of = f"{n_together:,} of {n_of:,}"
-            rows.append(row(Cell(names=tuple(items)), of, percent(n_together / n_of), cell, _who(makers, a, b, people)))
-        said = "; ".join(f"{name} ({count})" for name, count in named)
-        who = "; ".join(map(name_text, people))
+        said = "; ".join(f"{name} ({count})" for name, count in _names(subject, makers, a, b))
+        items = [name_text(annotations.items[item]) for item in (a, b)]
+        who = "; ".join(map(name_text, makers.people(a, b)))
         records.append((*items, n_together, n_of, round(n_together / n_of, 4), said, who))
     head = ["item_1", "item_2", "n_together", "n_presented", "share", "names", "who"]
     file = small(download("pairs.csv", pd.DataFrame(records, columns=head))) if in_file else None
@@ -82,14 +125,7 @@ def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2
     more = [f"{quantify(left, 'other pair')} that somebody put together"] if left > 0 else []
     more += [f"{quantify(n_never, 'pair')} that nobody put together"] if n_never else []
     explored = FEWEST <= len(annotations.items) <= MOST and are_shown(annotations, len(annotations.items))
-    columns = [
-        Column(f"Two {words.items}", "names", of_items=True),
-        Column("Together", "line"),
-        Column("Share"),
-        Column("Under the names (times)", "wide"),
-        Column("Who, or who not", "wide"),
-    ]
-    columns, rows, constant = set_apart_constants(columns, rows)
+    columns, rows, constant = set_apart_constants(_columns(subject), rows)
     names = [column for column in columns if column.head.startswith("Under the names")]
     about_names = "Names are the standard ones; groups without a name, or with a number for one, are not among them. "
     choosing = (

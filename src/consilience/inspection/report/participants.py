@@ -352,15 +352,16 @@ def representatives_table(annotations: Groupings, agreement: np.ndarray, found: 
 def _groups_of(annotations: Groupings, place: int) -> Cell:
     groups = np.flatnonzero(annotations.annotator_of_group == place)
     members = annotations.incidence.tocsc()
+    named = [is_name(name_key(as_text(annotations.group_names[group]))) for group in groups]
+    nameless = "unnamed:" if any(named) else "•"
     pairs = []
-    for group in groups:
+    for group, has_name in zip(groups, named, strict=True):
         items = members.indices[members.indptr[group] : members.indptr[group + 1]]
         left = len(items) - ITEMS
         text = ", ".join(name_text(annotations.items[item]) for item in items[:ITEMS])
         if len(items):
             text += f" and {left:,} more" if left > 0 else ""
-            name = annotations.group_names[group]
-            pairs.append((f"{name_text(name) if is_name(name_key(as_text(name))) else 'unnamed'}:", text))
+            pairs.append((f"{name_text(annotations.group_names[group])}:" if has_name else nameless, text))
     return Cell(pairs=tuple(pairs))
 
 

@@ -83,7 +83,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     yield lists
     if subject.can.fuses or (subject.groups and not clusters.is_named):
         yield from filter(None, [fusion_sections.evidence_section(subject)])
-    yield from filter(None, [concept_sections.bridging_section(subject), concept_sections.ratings_section(subject)])
+    yield from filter(None, [concept_sections.ratings_section(subject), concept_sections.bridging_section(subject)])
     yield from filter(None, [quality_sections.section(subject)])
     yield from filter(None, [tag_sections.section(subject)])
     if isinstance(subject.annotations, Labels) and subject.votes is not None:

@@ -19,7 +19,7 @@ from consilience.analysis.panels import FEWEST_USERS, N_SIMULATIONS, are_compare
 from consilience.analysis.rv import ScalarProducts, SortTable
 from consilience.analysis.segments import ENOUGH, PanelSegments
 from consilience.inspection.plots.annotator_map import draw_products
-from consilience.inspection.plots.point_labels import n_named
+from consilience.inspection.plots.point_labels import n_named, say_unwritten
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report.annotators import DISTATIS, cut
@@ -56,8 +56,11 @@ def words_section(subject: Subject) -> Section | None:
         return None
     goes_with = found.of_items()
     n_certain = goes_with["word"].nunique()
-    are = quantify(len(found.words), "word, as written, is", "words, as written, are")
-    sentence = f"{are} used by at least {FEWEST_USERS} {words.annotators} each. "
+    sentence = (
+        "Words, here, are names of groups, or their parts between commas or semicolons, as written: a longer name that "
+        f"only contains one does not count. {quantify(len(found.words), 'is', 'are')} used by at least {FEWEST_USERS} "
+        f"{words.annotators} each. "
+    )
     if n_certain:
         goes = "goes" if n_certain == 1 else "go"
         sentence += f"{n_certain:,} of them {goes} with some {words.items} more often than by chance."
@@ -70,20 +73,30 @@ def words_section(subject: Subject) -> Section | None:
     if subject.groupings.n_items > 2 and subject.co_occurrence is not None:
         ax = plot_word_map(subject, words=found, ax=Sheet())
         caption = (
-            f"The map of the {words.items}, with the most frequent words in italics: each at the mean of the "
-            f"{words.items} of which it was said, weighted by how many {words.annotators} said it. A word in the "
-            f"middle may be said of everything, or of {words.items} on opposite sides. Words without room are in the "
-            f"table only; point at {words.an_item} to read its name."
+            f"The map of the {words.items}, with words in grey italics, the larger, the more {words.annotators} use "
+            f"them: each at the mean of the {words.items} of which it was said, weighted by how many "
+            f"{words.annotators} said it. A word in the middle may be said of everything, or of {words.items} on "
+            f"opposite sides. Point at {words.an_item} to read its name."
         )
         file = words_file(subject.co_occurrence, found)
         sheet = cast(MatplotlibFigure, ax.figure)
-        blocks.append(Figure.of("word-map", sheet, f"Scatter plot. {caption}", caption, file, readable=READABLE))
+        drawn = Figure.of(
+            "word-map",
+            sheet,
+            f"Scatter plot. {caption}",
+            caption,
+            file,
+            readable=READABLE,
+            named=lambda: say_unwritten(ax),
+        )
+        blocks.append(drawn)
     return Section("words", f"Words for the {words.items}", [sentence], blocks)
 
 
 def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -> ReportTable:
     words, rows = subject.words, []
     by_word = dict(iter(goes_with.groupby("word", sort=False)))
+    is_repeated = bool((found.words["n_groups"] > found.words["n_annotators"]).any())
     for word, n_annotators, n_groups in found.words.head(MOST_WORDS).itertuples(name=None):
         counts = found.counts.loc[word]
         most = counts[counts > 0].sort_values(ascending=False, kind="stable")
@@ -91,7 +104,8 @@ def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -
         sure = by_word.get(word)
         beyond = Cell("–") if sure is None else names_cell(sure["item"].tolist(), MOST_ITEMS)
         lowest = found.tests.loc[found.tests["word"] == word, "p_corrected"].min()
-        cells = [name_cell(word), f"{n_groups:,}", f"{n_annotators:,}", Cell(pairs=pairs), beyond]
+        times = [f"{n_groups:,}"] if is_repeated else []
+        cells = [name_cell(word), *times, f"{n_annotators:,}", Cell(pairs=pairs), beyond]
         rows.append(row(*cells, _p_value(lowest)))
     left = len(found.words) - len(rows)
     file, of_each = download("words.csv", found.tests.round(5)), "each of them"
@@ -103,16 +117,16 @@ def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -
         f"Words, and the {words.items} they go with",
         [
             Column("Word", "text"),
-            Column("Times used"),
-            Column(words.Annotators),
+            *([Column("Times used")] if is_repeated else []),
+            Column(f"{words.Annotators} who write just this"),
             Column(f"Said most often of ({words.annotators})", "wide"),
             Column("More often than by chance of", "names"),
             Column("Least corrected p"),
         ],
         rows,
         reading=(
-            f"Groups' names are split at semicolons and commas; case and accents are ignored, and "
-            "other forms of a word, which “Standard names” merges, are counted apart. By chance: if the groups "
+            "Case and accents are ignored; other forms of a word, which “Standard names” merges, are counted apart. By "
+            "chance: if the groups "
             f"of each {words.annotator} kept their sizes and words, but held random {words.items}; the p-values are "
             f"corrected for the number of words and {words.items} (false discovery rate {LEVEL:.0%}). The full table "
             f"has {of_each}, with the v-test of SensoMineR and FactoMineR, too."

@@ -10,29 +10,48 @@ import numpy as np
 
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels, Pairs
-from consilience.inspection.report import concept_sections
+from consilience.inspection.report import compromise_sections
 from consilience.inspection.report.fusion_sections import MOST_LEAVES
 from consilience.inspection.report.participants import at_chance
 from consilience.inspection.report.sections import sections
 from consilience.inspection.report.subject import Block, Figure, Section, Subject
+from consilience.inspection.report.tables import ReportTable
+
+RATED = frozenset({"ratings-table", "pattern-figure"})  # what is in it of the ratings
 
 
 def short_sections(subject: Subject) -> list[Section]:
-    """Return the section of the clusters with their lists and the picture, and what ratings found."""
-    first, *others = islice(sections(subject), 2)
+    """Return the clusters with their lists and the picture, and the section of the ratings, if there are any."""
+    first, *others = islice(sections(subject), 3 if subject.ratings is not None else 2)
+    others += filter(None, [compromise_sections.section(subject)])
     picture = choose_picture(subject, [first, *others])
     blocks: list[Block] = [block for block in first.blocks if block.kind == "lists"]
-    blocks += [] if picture is None else [replace(picture, still=False)]
-    return [replace(first, sentences=concept_sections.in_short(subject), blocks=blocks)]
+    blocks += [] if picture is None else [replace(picture, still=False, download=None)]
+    rated = [_shorten(section) for section in others if section.key == "ratings"]
+    return [replace(first, sentences=[], blocks=blocks), *rated]
+
+
+def _shorten(section: Section) -> Section:
+    """Return a section of ratings with what is in the short form, where no file can be saved."""
+    kept = [block for block in section.blocks if isinstance(block, Figure | ReportTable) and block.id in RATED]
+    return replace(section, blocks=[replace(block, download=None) for block in kept])
+
+
+def ids_in_short(subject: Subject, drawn: Sequence[Section]) -> frozenset[str]:
+    """Return the ids of the figures and tables of a page that its short form has, too."""
+    picture = choose_picture(subject, drawn)
+    return frozenset([*([] if picture is None else [picture.id]), *(RATED if subject.ratings is not None else ())])
 
 
 def choose_picture(subject: Subject, drawn: Sequence[Section]) -> Figure | None:
-    """Return the figure that stands for all: the plane of the items, else their tree, or of many items their map."""
-    figures = [block for section in drawn[:2] for block in section.blocks if isinstance(block, Figure)]
-    order = ("dendrogram", "map") if len(subject.items) <= MOST_LEAVES else ("map", "dendrogram")
+    """Return the figure that stands for all: the compromise of a panel, the plane or map of items, or their tree."""
+    figures = [block for section in drawn for block in section.blocks if isinstance(block, Figure)]
+    is_tree = len(subject.items) <= MOST_LEAVES and not subject.is_concept_map
+    order = ["dendrogram", "map"] if is_tree else ["map", "dendrogram"]
     of_clusters = [figure for figure in drawn[0].blocks if isinstance(figure, Figure)]
-    wanted = [figure for key in order for figure in figures if figure.key == key]
-    return next(iter([*of_clusters, *wanted, *figures]), None)
+    wanted = [figure for key in ("compromise", *order) for figure in figures if figure.key == key]
+    first = [figure for section in drawn[:2] for figure in section.blocks if isinstance(figure, Figure)]
+    return next(iter([*of_clusters, *wanted, *first]), None)
 
 
 def say_who_took_part(subject: Subject) -> str:

@@ -52,6 +52,11 @@ class Figure:
     download: Download | None = None
     still: bool = False
 
+    @property
+    def id(self) -> str:
+        """Its id on the page."""
+        return f"{self.key}-figure"
+
     @classmethod
     def of(
         cls,
@@ -165,8 +170,14 @@ class Subject(Findings):
 
     @cached_property
     def compromise(self) -> CompromiseMap | None:
-        """The compromise of these tables."""
-        return None if self.panel_tables is None else map_tables(self.panel_tables)
+        """The compromise of these tables, which runs as the map of the items does."""
+        if self.panel_tables is None:
+            return None
+        found, together = map_tables(self.panel_tables), self.co_occurrence
+        if together is None or len(together.places) < 2:
+            return found
+        points = together.map(together.places, found.scores.shape[1]).points
+        return found.run_like(pd.DataFrame(points, together.items[together.places]))
 
     @cached_property
     def compromise_axes(self) -> pd.DataFrame | None:

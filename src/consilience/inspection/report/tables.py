@@ -91,6 +91,8 @@ class ReportTable:
         Says what is left out at the end.
     download : Download or None
         The full table.
+    is_folded : bool
+        Whether it is closed at first.
     """
 
     kind: ClassVar[str] = "table"
@@ -104,6 +106,12 @@ class ReportTable:
     gap: tuple[int, str] | None = None
     more: str = ""
     download: Download | None = None
+    is_folded: bool = False
+
+    @property
+    def id(self) -> str:
+        """Its id on the page."""
+        return f"{self.key}-table"
 
     @property
     def what(self) -> str:

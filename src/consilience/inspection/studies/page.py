@@ -70,7 +70,7 @@ def difference_report(
     with plain_text(), use_words(Words.of(words)) as chosen:
         page = template.render(
             short=False,
-            picture=None,
+            short_ids=(),
             took_part="",  # there is no short form
             title=headline(difference, chosen) if title is None else as_text(title),
             warnings=[],

@@ -1,6 +1,8 @@
 // What the map can show besides the items: two of its axes, outlines of clusters, ellipses around items, and words.
 
 const WORD_SIZES = [10, 17]; // pixels of the letters of the rarest and the most frequent word
+const OUTLINE_NAME = 12; // pixels of the letters of a cluster's name
+const OUTLINE_GAPS = [4, 14, 26]; // pixels from an outline to its name
 
 class MapLayers {
   /** `changed` is called when other axes or layers are shown. */
@@ -45,13 +47,15 @@ class MapLayers {
     const { ellipses, words } = this.state.data;
     const outline = { "fill-opacity": 0.1, "stroke-opacity": 0.6, "stroke-width": 1 };
     this.outlines = draw(svg, "g", { ...outline, "stroke-width": 1.5, "stroke-linejoin": "round" });
+    const bold = { "font-size": OUTLINE_NAME, "font-weight": 700, fill: "var(--ink, #1b1b1b)" };
+    this.outlineNames = draw(svg, "g", bold);
     this.ellipses = ellipses.map((_, item) => draw(svg, "ellipse", { ...outline, "data-ellipse": item }));
     const counts = words.map(([, count]) => count);
     const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
     const [small, large] = WORD_SIZES;
     this.words = words.map(([text, count]) => {
       const size = small + ((large - small) * (count - fewest)) / Math.max(most - fewest, 1);
-      const style = { "font-size": size.toFixed(1), "font-style": "italic", fill: "var(--accent, #00548c)" };
+      const style = { "font-size": size.toFixed(1), "font-style": "italic", fill: "var(--faint, #767676)" };
       const element = draw(svg, "text", { ...style, class: "word" });
       element.textContent = fitting(text, size, 160);
       return { element, size, width: widthOf(element.textContent, size) };
@@ -73,13 +77,40 @@ class MapLayers {
   /** Draw the least convex outline around the places of each cluster that is shown. */
   paintOutlines(places) {
     this.outlines.replaceChildren();
+    this.rims = [];
     if (!this.shown.outlines) return;
     for (const [label, items] of this.state.parts().filter(([part]) => part >= 0)) {
       const corners = outlineOf(items.map((item) => places[item]));
+      this.rims.push([label, corners]);
       const d = `M${corners.map((corner) => corner.map((at) => at.toFixed(1)).join(" ")).join("L")}Z`;
       const colour = colourOf(this.state.data.look, label);
       draw(this.outlines, "path", { d, fill: colour, stroke: colour });
     }
+  }
+
+  /** Name the outlines that have room for it at an edge, outside of all others; return the boxes that the names take. */
+  nameOutlines(isFree) {
+    this.outlineNames.replaceChildren();
+    const boxes = [];
+    for (const [label, corners] of this.rims ?? []) {
+      const text = fitting(this.state.titleOf(label), OUTLINE_NAME, 170);
+      const [wide, tall] = [widthOf(text, OUTLINE_NAME) * 1.12, OUTLINE_NAME * 1.2]; // bold letters are wider
+      const isClear = (box) =>
+        isFree(box) &&
+        !boxes.some((other) => overlap(box, other)) &&
+        !this.rims.some(([other, rim]) => other !== label && cornersOf(box).some((corner) => isWithin(corner, rim)));
+      const box = OUTLINE_GAPS.flatMap((gap) => edgesOf(corners).map((edge) => [gap, ...edge]))
+        .map(([gap, x, y, across, down]) => {
+          const away = gap + (Math.abs(across) * wide + Math.abs(down) * tall) / 2; // the whole box is outside
+          const [left, top] = [x + across * away - wide / 2, y + down * away - tall / 2];
+          return [left, top, left + wide, top + tall];
+        })
+        .find(isClear);
+      if (!box) continue;
+      draw(this.outlineNames, "text", { x: box[0].toFixed(1), y: (box[3] - 0.25 * tall).toFixed(1) }).textContent = text;
+      boxes.push(box);
+    }
+    return boxes;
   }
 
   paintEllipses(onScreen, unit) {
@@ -99,12 +130,11 @@ class MapLayers {
   /** Write the words that have room, the most frequent first; return the boxes that they take. */
   writeWords(onScreen, isFree) {
     const boxes = [];
-    const overlaps = (box, other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1];
     this.words.forEach(({ element, size, width }, place) => {
       const [x, y] = onScreen(this.state.data.words[place].slice(2));
       const box = [0, -1, 1, -2, 2]
         .map((lines) => [x - width / 2, y + (lines - 0.5) * size, x + width / 2, y + (lines + 0.5) * size])
-        .find((found) => isFree(found) && !boxes.some((other) => overlaps(found, other)));
+        .find((found) => isFree(found) && !boxes.some((other) => overlap(found, other)));
       const isShown = this.shown.words && box;
       element.setAttribute("visibility", isShown ? "visible" : "hidden");
       if (!isShown) return;
@@ -113,6 +143,40 @@ class MapLayers {
     });
     return boxes;
   }
+}
+
+function overlap(box, other) {
+  return box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1];
+}
+
+/** Middles of the edges of an outline, each with its direction outwards; of a line, both sides are outside. */
+function edgesOf(corners) {
+  if (corners.length === 1) return [[...corners[0], 0, -1], [...corners[0], 0, 1]];
+  const middle = [0, 1].map((axis) => corners.reduce((sum, corner) => sum + corner[axis], 0) / corners.length);
+  return corners.map(([x, y], place) => {
+    const [left, top] = corners.at(place - 1);
+    const [halfX, halfY] = [(x + left) / 2, (y + top) / 2];
+    const [across, down] = [y - top, left - x];
+    const length = Math.hypot(across, down) || 1;
+    const isInward = across * (halfX - middle[0]) + down * (halfY - middle[1]) < 0;
+    const sign = isInward ? -1 / length : 1 / length;
+    return [halfX, halfY, across * sign, down * sign];
+  });
+}
+
+/** Corners and the middle of a box. */
+function cornersOf([left, top, right, bottom]) {
+  return [[left, top], [left, bottom], [right, top], [right, bottom], [(left + right) / 2, (top + bottom) / 2]];
+}
+
+/** Whether a point is within a convex outline of three corners or more. */
+function isWithin([x, y], corners) {
+  if (corners.length < 3) return false;
+  const sides = corners.map(([a, b], place) => {
+    const [c, d] = corners.at(place - 1);
+    return Math.sign((a - c) * (y - d) - (b - d) * (x - c));
+  });
+  return sides.every((side) => side >= 0) || sides.every((side) => side <= 0);
 }
 
 /** Corners of the least convex outline around points, by the monotone chain of Andrew. */

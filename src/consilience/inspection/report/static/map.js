@@ -56,7 +56,10 @@ class MapView {
     this.build();
     this.listen();
     whenResized(this.holder, () => this.place());
-    state.when("clusters", () => this.paint());
+    state.when("clusters", () => {
+      this.paint();
+      if (this.layers.shown.outlines) this.light(); // whose names are those of the clusters
+    });
     state.when("lit", () => this.show());
   }
 
@@ -157,6 +160,7 @@ class MapView {
     const isFree = (box, own) =>
       box[0] > 0 && box[1] > 14 && box[2] < this.width && box[3] < this.height - 14 &&
       taken.every((other, item) => item === own || box[0] >= other[2] || box[2] <= other[0] || box[1] >= other[3] || box[3] <= other[1]);
+    taken.push(...this.layers.nameOutlines((box) => isFree(box, null)));
     taken.push(...this.layers.writeWords((point) => this.onScreen(point), (box) => isFree(box, null)));
     const rest = [...this.names.keys()].filter((item) => !this.state.lit.has(item));
     const order = [...this.state.lit, ...rest];
