@@ -184,8 +184,8 @@ def standard_names(groupings: Any, corrections: Any = None) -> StandardNames:
     >>> names.grid[["name", "standard", "why"]]
           name standard            why
     0    Birds    Birds     as written
-    1      Sky    Birds        by file
-    2    birds    Birds  same spelling
+    1    birds    Birds  same spelling
+    2      Sky    Birds        by file
     3  Mammals  Mammals     as written
     4   mammal  Mammals         ending
     5      Zoo      Zoo     as written

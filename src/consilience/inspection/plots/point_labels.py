@@ -65,17 +65,17 @@ def name_points(
 
 def n_named(ax: Axes) -> int:
     """Return how many points have a visible name; the figure is drawn for that, unless it has been."""
-    return sum(text.get_visible() for names in _fitted(ax) for text in names.texts)
+    return sum(text.get_visible() for names in _fit_names(ax) for text in names.texts)
 
 
 def say_unwritten(ax: Axes) -> str:
     """Return a sentence on the points and words whose names had no room; empty if there are none, or no names."""
-    named = [(name, text.get_visible()) for each in _fitted(ax) for name, text in zip(each.names, each.texts)]
+    named = [(name, text.get_visible()) for each in _fit_names(ax) for name, text in zip(each.names, each.texts)]
     left = [name_text(name) for name, is_written in named if not is_written]
     return f" Without room for a name: {join_some(left, UNWRITTEN)}." if 0 < len(left) < len(named) else ""
 
 
-def _fitted(ax: Axes) -> list[PointNames]:
+def _fit_names(ax: Axes) -> list[PointNames]:
     """Return the names of points once they have their places: the figure is drawn for that, unless it has been."""
     found = [names for names in ax.artists if isinstance(names, PointNames)]
     if not all(names.is_fitted for names in found):
