@@ -141,7 +141,7 @@ def lists(subject: Subject) -> ClusterLists:
 def _of_clusters(subject: Subject) -> list[ClusterList]:
     words, clusters, items = current_words(), subject.clusters, subject.items
     called = list(clusters.called) or [""] * len(clusters.index)
-    tied, others = [[]] * len(called), called
+    tied, others = list[list[str]]([[]] * len(called)), called
     if any(called):  # else there may be no groups
         tied, others = tied_names(subject.names, called), next_names(subject.names, called)
     joined = _often_joined(subject)
