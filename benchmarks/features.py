@@ -1,6 +1,6 @@
 """Classes of labelled items with features: DawidSkeneClassifier beside DawidSkene, stacking and CROWDLAB.
 
-    python benchmarks/features.py [--seeds 5] [--only KIND]
+    python -m benchmarks.features [--seeds 5] [--only KIND]
 
 Simulated items have 512 columns of features (`simulate_labels_with_features`: 300 items, 4 classes, 20 annotators,
 3 labels on 200 of the items). The digits are scikit-learn's (1,797 items of 8 × 8 pixels, 10 classes), each labelled by
@@ -8,8 +8,7 @@ Simulated items have 512 columns of features (`simulate_labels_with_features`: 3
 items, means over seeds, which decide what is drawn and the folds.
 
 Stacked: the most probable class by a classifier, out of fold, that learned the classes of DawidSkene, is one more
-annotator of a second DawidSkene. CROWDLAB: the weighted mean of annotators and classifier of Goh, Tkachenko and Mueller
-(2022), section 3, written from the paper, with the classifier out of fold that learned the most frequent labels.
+annotator of a second DawidSkene. CROWDLAB: see `benchmarks/crowdlab.py`.
 
 With --useless N: the largest gain of the bound, in N simulations with features that tell nothing, of several sizes.
 """
@@ -23,19 +22,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from benchmarks.crowdlab import Crowdlab, Shares, predict_out_of_fold
 from consilience import Labels
 from consilience.annotations import concat
-from consilience.consensus import DawidSkene, MajorityVote
+from consilience.consensus import DawidSkene
 from consilience.semisupervised import DawidSkeneClassifier
-from consilience.semisupervised.learning_classifiers import default_classifier
 from consilience.simulation import noisy_crowd, simulate_labels, simulate_labels_with_features
 
 SHIFTS = {"separable": 0.35, "weak": 0.1, "useless": 0.0}
 DIGITS = "digits"
 SMALLEST = 1e-6  # probability
-Shares = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -59,16 +56,6 @@ def draw_study(kind: str, seed: int) -> Study:
     return Study(drawn.data.to_numpy()[items], drawn.annotations[items].by_position(), drawn.target[items])
 
 
-def predict_out_of_fold(features: np.ndarray, classes: np.ndarray, n_classes: int, seed: int) -> Shares:
-    """Probabilities by the default classifier, trained on the other four fifths."""
-    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    found = np.zeros((len(features), n_classes))
-    found[:, np.unique(classes)] = cross_val_predict(
-        default_classifier(), features, classes, cv=folds, method="predict_proba"
-    )
-    return found
-
-
 def by_labels_alone(study: Study, seed: int) -> Shares:
     """DawidSkene."""
     return DawidSkene().fit(study.labels).responsibilities_
@@ -88,21 +75,8 @@ def by_stacking(study: Study, seed: int) -> Shares:
 
 
 def by_crowdlab(study: Study, seed: int) -> Shares:
-    """The weighted mean of what annotators and classifier say, by their agreement with the most frequent labels."""
-    labels, n_classes = study.labels, study.labels.n_classes
-    vote = MajorityVote().fit(labels).responsibilities_.argmax(1)
-    told = predict_out_of_fold(study.features, vote, n_classes, seed)
-    right = labels.label == vote[labels.item]
-    agreement = np.bincount(labels.annotator, right) / np.bincount(labels.annotator)
-    by_chance = max((vote == np.bincount(vote).argmax()).mean(), 1 / n_classes)
-    weight = np.maximum(1 - (1 - agreement) / (1 - by_chance), SMALLEST)
-    of_classifier = max(1 - (told.argmax(1) != vote).mean() / (1 - by_chance), SMALLEST)
-    of_classifier *= np.sqrt(labels.n_rows / labels.n_items)
-    each = np.full((labels.n_rows, n_classes), (1 - right.mean()) / (n_classes - 1))
-    each[np.arange(labels.n_rows), labels.label] = right.mean()
-    total = of_classifier * told
-    np.add.at(total, labels.item, weight[labels.annotator, None] * each)
-    return total / total.sum(1, keepdims=True)
+    """CROWDLAB."""
+    return Crowdlab(seed).fit(study.features, study.labels).responsibilities_
 
 
 METHODS: dict[str, Callable[[Study, int], Shares]] = {

@@ -1,6 +1,6 @@
 """Which label next: labels that a `LabelSession` needs for an error, against random items and against ActiveLab.
 
-    python benchmarks/next_label.py [CROWD ...] [--draws SEED ...]
+    python -m benchmarks.next_label [CROWD ...] [--draws SEED ...]
 
 Recorded crowds are replayed: whoever is drawn next labels the item that is asked about, with the label that they gave.
 A draw has 300 items of a set (bluebird has 108), one label of each to begin with, and rounds of 15 % as many labels.
@@ -35,6 +35,7 @@ from joblib import Parallel, delayed
 from scipy.special import log_softmax, softmax
 from sklearn.isotonic import isotonic_regression
 
+from benchmarks.crowdlab import combine, count_votes
 from consilience import Labels
 from consilience.active import LabelSession
 from consilience.consensus import DawidSkene
@@ -53,7 +54,6 @@ N_ITEMS, N_ANNOTATORS, MOST_LABELS, ROUND = 300, 30, 6, 0.15
 LEVELS = (2, 3, 4, 5)
 FORECAST_AT = (2, 3)
 REPORTED = (11, 13, 15)
-SMALLEST = 1e-6  # of weights, as cleanlab has it
 
 
 @dataclass(frozen=True)
@@ -118,28 +118,15 @@ def counted(rng: np.random.Generator) -> tuple[Labels, np.ndarray]:
 
 def active_lab_scores(labels: Labels, probabilities: np.ndarray) -> np.ndarray:
     """Return the quality of each item's consensus after one more label that tells nothing: low, if it is to be next."""
-    votes = np.zeros(probabilities.shape)
-    np.add.at(votes, (labels.item, labels.label), 1.0)
-    n_labels, n_classes = votes.sum(1), votes.shape[1]
-    several = n_labels > 1
+    votes = count_votes(labels)
     probabilities = np.clip(probabilities, 1e-30, None)
     probabilities /= probabilities.sum(1, keepdims=True)
-    if several.any():
+    if votes.sum(1).max() > 1:
         probabilities = softmax(np.log(probabilities) / best_temperature(votes, probabilities), axis=1)
-    items = np.arange(len(votes))
-    consensus = np.where(votes == votes.max(1, keepdims=True), 1 + probabilities, 0).argmax(1)
-    by_model, of_annotator = 1.0, np.ones(labels.n_annotators)
-    quality = probabilities[items, consensus]
-    if several.any():
-        agreement = agreement_with_others(labels, votes)
-        for _ in range(2):  # by the majority, then by the best quality
-            by_model, of_annotator, combined = combine(labels, votes, probabilities, consensus, agreement)
-            best = combined == combined.max(1, keepdims=True)
-            quality = combined[items, consensus]
-            consensus = np.where(best.sum(1) == 1, combined.argmax(1), consensus)
-    weight = np.bincount(labels.item, of_annotator[labels.annotator], len(votes)) + by_model
-    one_more = of_annotator.mean()
-    return (quality * weight + one_more / n_classes) / (weight + one_more)
+    found = combine(labels, probabilities)
+    weight = np.bincount(labels.item, found.of_annotator[labels.annotator], len(votes)) + found.by_model
+    one_more, quality = found.of_annotator.mean(), found.shares[np.arange(len(votes)), found.consensus]
+    return (quality * weight + one_more / labels.n_classes) / (weight + one_more)
 
 
 def best_temperature(votes: np.ndarray, probabilities: np.ndarray) -> float:
@@ -155,36 +142,6 @@ def best_temperature(votes: np.ndarray, probabilities: np.ndarray) -> float:
     fine = [] if best == 0 else [*np.linspace(coarse[best - 1], coarse[best], 4, endpoint=False)]
     fine += [] if best == len(coarse) - 1 else [*np.linspace(coarse[best], coarse[best + 1], 5)]
     return min(fine, key=loss)
-
-
-def agreement_with_others(labels: Labels, votes: np.ndarray) -> np.ndarray:
-    """Return the share of the other labels with which each annotator agrees; the mean if there are none."""
-    others = votes.sum(1)[labels.item] - 1
-    same = votes[labels.item, labels.label] - 1
-    equal, compared = (np.bincount(labels.annotator, of, labels.n_annotators) for of in (same, others))
-    share = np.divide(equal, compared, out=np.full(len(equal), np.nan), where=compared > 0)
-    return np.where(np.isnan(share), np.nanmean(share), share)
-
-
-def combine(
-    labels: Labels, votes: np.ndarray, probabilities: np.ndarray, consensus: np.ndarray, agreement: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return the weight of the classifier, those of the annotators, and the weighted mean of what they say."""
-    n_labels, n_classes = votes.sum(1), votes.shape[1]
-    several = n_labels > 1
-    agreed = float((votes[np.arange(len(votes)), consensus] / n_labels)[several].mean())
-    sizes = np.bincount(consensus[several], minlength=n_classes)
-    guess = max(1 - sizes.max() / sizes.sum(), SMALLEST)  # error of naming the largest class
-    of_annotator = np.maximum(1 - (1 - agreement) / guess, SMALLEST)
-    error = np.mean(probabilities[several].argmax(1) != consensus[several])
-    by_model = max(1 - error / guess, SMALLEST) * np.sqrt(n_labels.mean())
-    said = np.full((labels.n_rows, n_classes), (1 - agreed) / (n_classes - 1))
-    said[np.arange(labels.n_rows), labels.label] = agreed
-    weight = of_annotator[labels.annotator]
-    combined, total = probabilities * by_model, np.full(len(votes), by_model)
-    np.add.at(combined, labels.item, said * weight[:, None])
-    np.add.at(total, labels.item, weight)
-    return by_model, of_annotator, combined / total[:, None]
 
 
 # ---- replay

@@ -205,7 +205,8 @@ def shrunk(estimator: Any) -> Any:
 
 def figures_of_fit(estimator: Any) -> Figures:
     """Fit an estimator to the small crowd of its kind; one of pairs to those that groupings imply, too."""
-    kind = ESTIMATORS[type(estimator).__name__].reads[0]
+    first, *others = (ESTIMATORS[type(one).__name__].reads for one in estimators_in(estimator))
+    kind = next(kind for kind in first if all(kind in other for other in others))
     figures = figures_given(estimator, kind)
     if kind == "pairs" and type(estimator).__name__ not in NETWORKS:
         implied = figures_given(estimator, "groupings")

@@ -1,5 +1,5 @@
 """The crowds of the page on labels: recorded ones, recorded ones of which few labels are kept, labels of which only the
-counts were recorded, and simulated ones.
+counts were recorded, and simulated ones: of classes, of ratings, and beside features.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.features import DIGITS, SHIFTS, draw_study
+from benchmarks.ratings import KINDS
 from consilience import Labels
 from consilience.datasets import load_cifar10h, load_crowd_labels
 from consilience.simulation import simulate_labels
@@ -16,6 +18,8 @@ RECORDED = ("bluebird", "dog", "rte", "cf_amt", "sp_amt", "zencrowd_in", "sentim
 THINNED = {f"{name}, {each} labels an item": (name, each) for name in ("bluebird", "dog", "rte") for each in (2, 3)}
 COUNTED = {f"cifar10h, {each} labels an item": each for each in (2, 3, 5)}
 N_COUNTED = 2000  # pictures of a draw
+RATED = ("5 raters", "10 raters, 3 of them lapse", "30 raters, 5 an item", "30 raters, 5 an item, lowest level")
+FEATURED = (*SHIFTS, DIGITS)
 
 N_ITEMS, N_ANNOTATORS, N_AT_RANDOM = 300, 24, 3
 ACCURACY = (0.55, 0.9)  # of those who do not label at random
@@ -127,3 +131,24 @@ def confusions(n_classes: int, rng: np.random.Generator) -> np.ndarray:
     found = np.where(right, accuracy, (1 - accuracy) * wrong / wrong.sum(axis=2, keepdims=True))
     found[:N_AT_RANDOM] = 1 / n_classes
     return found
+
+
+def rated(kind: str, draw: int) -> Crowd:
+    """Return simulated ratings, and the level of each item."""
+    values, labels = KINDS[kind].draw(draw)
+    return Crowd(labels, np.floor(values - 0.5).astype(int))
+
+
+def featured(kind: str, draw: int) -> tuple[Crowd, np.ndarray]:
+    """Return simulated labels, and features of the items."""
+    study = draw_study(kind, draw)
+    return Crowd(study.labels, study.truth), study.features
+
+
+def unlabelled(kind: str, draw: int) -> tuple[Crowd, np.ndarray]:
+    """Return the same without the labels of a third of the items, which alone have a known class."""
+    whole, features = featured(kind, draw)
+    n_items = len(whole.truth)
+    is_hidden = np.random.default_rng(draw).permutation(n_items) < n_items // 3
+    kept = np.flatnonzero(~is_hidden[whole.labels.item])
+    return Crowd(of_rows(whole.labels, kept).by_position(), np.where(is_hidden, whole.truth, -1)), features

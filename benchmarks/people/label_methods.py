@@ -1,4 +1,4 @@
-"""The methods of the page on labels, ours and those of crowd-kit, and how their probabilities are judged."""
+"""The methods of the page on labels, ours, those of crowd-kit and CROWDLAB, and how their probabilities are judged."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 
 import crowdkit.aggregation as crowdkit
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
+from benchmarks.crowdlab import Crowdlab
 from benchmarks.experiments.statistics import paired
 from benchmarks.people.label_crowds import Crowd
 from consilience import Labels
-from consilience.consensus import DawidSkene, MajorityVote, SpectralEM, StagewiseEM
+from consilience.consensus import DawidSkene, MajorityVote, OrdinalRatings, SpectralEM, StagewiseEM
+from consilience.semisupervised import DawidSkeneClassifier, InductiveConsensus
 
 VOTE, DEFAULT, LIMIT = "MajorityVote", "DawidSkene", "(annotators known)"
 MODELS = {
@@ -23,13 +25,33 @@ MODELS = {
     "StagewiseEM": StagewiseEM(),
     "SpectralEM": SpectralEM(),
 }
+CROWDLAB, RATINGS = "CROWDLAB", "OrdinalRatings"
+OF_RATINGS = {RATINGS: OrdinalRatings(), "OrdinalRatings(the mean)": OrdinalRatings(annotator_model="equal")}
+OF_FEATURES = {
+    "DawidSkeneClassifier": DawidSkeneClassifier(),
+    "InductiveConsensus(DawidSkene)": InductiveConsensus(DawidSkene()),
+    "InductiveConsensus(MajorityVote)": InductiveConsensus(MajorityVote()),
+    CROWDLAB: Crowdlab(),
+}
 PEERS = ("DawidSkene", "OneCoinDawidSkene", "Wawa", "ZeroBasedSkill", "GLAD", "MACE", "MMSR")
-SEEDED = ("SpectralEM", "crowd-kit MACE", "crowd-kit MMSR")
+SEEDED = ("SpectralEM", "crowd-kit MACE", "crowd-kit MMSR", *OF_FEATURES)
 SKILLS = ("Wawa", "ZeroBasedSkill", "MMSR")  # votes weighted by skill; their own predict needs an older scikit-learn
 SCORES = ("crowd-kit MMSR",)  # crowd-kit calls them scores, not probabilities: skills may be negative
 N_BINS = 10
 SMALLEST = 1e-6  # probability
 TIE = 1e-9  # probabilities that differ by less are equal
+
+
+class WithFeatures(BaseEstimator):
+    """A model of features and labels, as one of labels."""
+
+    def __init__(self, model: Any, features: np.ndarray) -> None:
+        self.model = model
+        self.features = features
+
+    def fit(self, labels: Labels) -> WithFeatures:
+        self.responsibilities_ = clone(self.model).fit(self.features, labels).responsibilities_
+        return self
 
 
 def fitted(model: Any, labels: Labels) -> np.ndarray | None:

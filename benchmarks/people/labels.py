@@ -1,56 +1,86 @@
-"""What works on labels of people: the models of labels and those of crowd-kit, against the vote.
+"""What works on labels of people: the models of labels, those of crowd-kit and CROWDLAB, against the vote.
 
 Nine recorded sets, three of them again with two and three labels an item, pictures of which the labels were counted,
-and simulated crowds in which one annotator in eight labels at random. Draws are numbered: settings may be chosen on
-even ones, and the odd ones are reported.
+simulated crowds in which one annotator in eight labels at random, and simulated crowds who rate, or whose items have
+features. Draws are numbered: settings may be chosen on even ones, and the odd ones are reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from benchmarks.crowdlab import Crowdlab
 from benchmarks.experiments import Cell, Page, Part, Record
 from benchmarks.experiments.page import before_comma
 from benchmarks.experiments.statistics import Difference, mean_sd, paired
 from benchmarks.people.label_crowds import (
     COUNTED,
+    FEATURED,
     N_COUNTED,
+    RATED,
     RECORDED,
     SIMULATED,
     THINNED,
     Crowd,
     counted,
+    featured,
+    rated,
     recorded,
     simulated,
     thinned,
+    unlabelled,
 )
 from benchmarks.people.label_methods import (
+    CROWDLAB,
     DEFAULT,
     LIMIT,
     MODELS,
     N_BINS,
+    OF_FEATURES,
+    OF_RATINGS,
     PEERS,
+    RATINGS,
     SEEDED,
     SMALLEST,
     VOTE,
+    WithFeatures,
     figures,
 )
 
 DRAWS = (1, 3, 5, 7, 9)
-PARTS = {"recorded": RECORDED, "thinned": tuple(THINNED), "counted": tuple(COUNTED), "simulated": tuple(SIMULATED)}
+PARTS = {
+    "recorded": RECORDED,
+    "thinned": tuple(THINNED),
+    "counted": tuple(COUNTED),
+    "simulated": tuple(SIMULATED),
+    "ratings": RATED,
+    "features": FEATURED,
+    "unlabelled": FEATURED,
+}
+ORDERED = "adult"  # the recorded set whose classes have an order
 SLOW = {"crowd-kit GLAD": ("adult", "fact_eval"), "crowd-kit MMSR": ("adult",)}  # more than a minute a fit
 SLOWER = ("crowd-kit GLAD", "crowd-kit MACE")  # of simulated crowds, only those with three labels an item
+ESTIMATORS = MODELS | OF_RATINGS | OF_FEATURES
 OF_PEOPLE_UNKNOWN = (  # the others compare annotators with one another, of whom each gave one label
     *(name for name in MODELS if name not in ("StagewiseEM", "SpectralEM")),
     "crowd-kit DawidSkene",
     "crowd-kit OneCoinDawidSkene",
     "crowd-kit Wawa",
+    CROWDLAB,
 )
+METHODS = {
+    "counted": OF_PEOPLE_UNKNOWN,
+    "ratings": (VOTE, DEFAULT, CROWDLAB, *OF_RATINGS),
+    "features": ("DawidSkeneClassifier", CROWDLAB, DEFAULT, VOTE),
+    "unlabelled": (*(name for name in OF_FEATURES if name != CROWDLAB), VOTE),
+}
 USED = (type(MODELS[VOTE]),)  # every method is compared with the vote
 MARGIN = 0.01  # below the vote by more is worse
 SIZES = ("n_items", "n_annotators", "n_labels", "n_classes", "n_truths")
@@ -58,10 +88,13 @@ SIZES = ("n_items", "n_annotators", "n_labels", "n_classes", "n_truths")
 
 def methods_of(part: str, data: str) -> Iterator[str]:
     """Yield the methods that are run on a data set."""
-    if part == "counted":
-        yield from OF_PEOPLE_UNKNOWN
+    if part in METHODS:
+        yield from METHODS[part]
         return
     yield from MODELS
+    yield CROWDLAB
+    if data == ORDERED:
+        yield RATINGS
     for name in (f"crowd-kit {peer}" for peer in PEERS):
         is_left_out = part == "simulated" and name in SLOWER and SIMULATED[data].each != 3
         if data not in SLOW.get(name, ()) and not is_left_out:
@@ -74,10 +107,11 @@ def cells_of(part: str) -> Iterator[Cell]:
     for data in PARTS[part]:
         for draw in DRAWS[:1] if part == "recorded" else DRAWS:
             for name in methods_of(part, data):
-                model = clone(MODELS[name]) if name in MODELS else None
+                model = clone(ESTIMATORS[name]) if name in ESTIMATORS else None
                 seed = {"random_state": draw} if name in SEEDED else {}
                 if model is not None:
-                    yield Cell(part, data, name, draw, model.set_params(**seed), uses=USED)
+                    uses = (*USED, Crowdlab) if name == CROWDLAB else USED
+                    yield Cell(part, data, name, draw, model.set_params(**seed), uses=uses)
                 else:
                     yield Cell(part, data, name, draw, settings=seed, uses=USED)
 
@@ -105,20 +139,23 @@ def compute_simulated(cell: Cell) -> dict[str, Any]:
     return computed(cell, simulated(cell.data, cell.draw))
 
 
-def cells_of_recorded() -> Iterator[Cell]:
-    return cells_of("recorded")
+def compute_ratings(cell: Cell) -> dict[str, Any]:
+    return computed(cell, rated(cell.data, cell.draw))
 
 
-def cells_of_thinned() -> Iterator[Cell]:
-    return cells_of("thinned")
+def compute_features(cell: Cell) -> dict[str, Any]:
+    return computed_beside(cell, *featured(cell.data, cell.draw))
 
 
-def cells_of_counted() -> Iterator[Cell]:
-    return cells_of("counted")
+def compute_unlabelled(cell: Cell) -> dict[str, Any]:
+    return computed_beside(cell, *unlabelled(cell.data, cell.draw))
 
 
-def cells_of_simulated() -> Iterator[Cell]:
-    return cells_of("simulated")
+def computed_beside(cell: Cell, crowd: Crowd, features: np.ndarray) -> dict[str, Any]:
+    """Return the figures of a method that may read features."""
+    if cell.model in OF_FEATURES:
+        cell = replace(cell, estimator=WithFeatures(cell.estimator, features))
+    return computed(cell, crowd)
 
 
 # ---- tables
@@ -131,7 +168,8 @@ def table_of(record: Record, part: str, data: str) -> list[str]:
     several = part != "recorded"
     people = f"about {rows['n_annotators'].mean():.0f}" if part in ("thinned", "counted") else size["n_annotators"]
     classes = "" if part == "simulated" else f", {size['n_classes']} classes"
-    truths = "" if size["n_truths"] == size["n_items"] else f", {size['n_truths']} of them with a known class"
+    which = "without labels" if part == "unlabelled" else "with a known class"
+    truths = "" if size["n_truths"] == size["n_items"] else f", {size['n_truths']} of them {which}"
     draws = f"; mean ± sd of {rows['draw'].nunique()} draws" if several else ""
     lines = [
         f"{data}: {size['n_items']} items{truths}, {people} annotators, {size['n_labels']} labels{classes}{draws}",
@@ -191,9 +229,21 @@ def summary(record: Record, part: str) -> pd.DataFrame:
     return found.sort_values("lead", ascending=False, kind="stable")
 
 
-def table_of_summary(record: Record, part: str, title: str) -> list[str]:
+TITLES = {
+    "recorded": "recorded sets",
+    "thinned": "recorded crowds with few labels",
+    "counted": "crowds of whom nothing is known",
+    "simulated": "kinds of simulated crowds",
+    "ratings": "kinds of simulated ratings",
+    "features": "kinds of features, items with labels",
+    "unlabelled": "kinds of features, items without labels",
+}
+
+
+def table_of_summary(record: Record, part: str) -> list[str]:
+    draws = "" if part == "recorded" else f", of {len(DRAWS)} draws each"
     lines = [
-        title,
+        f"{len(PARTS[part])} {TITLES[part]}{draws}",
         f"{'':34s}{'':>5s}{'accuracy':>18s}{'':13s}{'log loss':>12s}",
         f"{'':34s}{'sets':>5s}{'mean':>9s}{'- vote':>9s}{'better':>8s}{'worse':>7s}{'mean':>8s}{'- vote':>9s}"
         f"{'ECE':>8s}{'ties':>7s}{'seconds':>10s}",
@@ -213,19 +263,7 @@ def signed(value: float, sign: bool = True) -> str:
 
 
 def tables(record: Record) -> dict[str, str]:
-    summaries = [
-        table_of_summary(record, "recorded", f"{len(RECORDED)} recorded sets"),
-        table_of_summary(
-            record, "thinned", f"{len(THINNED)} recorded crowds with few labels, of {len(DRAWS)} draws each"
-        ),
-        table_of_summary(
-            record, "counted", f"{len(COUNTED)} crowds of whom nothing is known, of {len(DRAWS)} draws each"
-        ),
-        table_of_summary(
-            record, "simulated", f"{len(SIMULATED)} kinds of simulated crowds, of {len(DRAWS)} draws each"
-        ),
-    ]
-    found = {"labels.txt": summaries}
+    found = {"labels.txt": [table_of_summary(record, part) for part in PARTS]}
     for part, names in PARTS.items():
         found[f"labels_{part}.txt"] = [table_of(record, part, data) for data in names]
     return {name: "\n\n\n".join("\n".join(lines) for lines in blocks) + "\n" for name, blocks in found.items()}
@@ -237,7 +275,7 @@ def tables(record: Record) -> dict[str, str]:
 def leads(rows: pd.DataFrame, is_so: Callable[[pd.DataFrame], pd.Series]) -> dict[str, str]:
     """Return for each method of ours the data sets where its lead over the vote is so, with the lead."""
     found = {}
-    for name in MODELS:
+    for name in ESTIMATORS:
         own = rows[rows["model"] == name]
         own = own[is_so(own)]
         found[name] = listed([f"{data} ({short(gap)})" for data, gap in zip(own["data"], own["lead"])])
@@ -290,6 +328,7 @@ def quotes(record: Record) -> dict[str, Any]:
         "default": DEFAULT,
         "n_counted": N_COUNTED,
         "limit": LIMIT,
+        "ordered": record.frame("recorded", data=ORDERED).set_index("model").to_dict("index"),
         "draws": listed(list(map(str, DRAWS))),
         "bins": N_BINS,
         "smallest": np.format_float_scientific(SMALLEST, exp_digits=1, trim="-"),
@@ -303,10 +342,13 @@ def quotes(record: Record) -> dict[str, Any]:
 PAGE = Page(
     "labels",
     parts=(
-        Part("recorded", cells_of_recorded, compute_recorded),
-        Part("thinned", cells_of_thinned, compute_thinned),
-        Part("counted", cells_of_counted, compute_counted, alike=before_comma),
-        Part("simulated", cells_of_simulated, compute_simulated),
+        Part("recorded", partial(cells_of, "recorded"), compute_recorded),
+        Part("thinned", partial(cells_of, "thinned"), compute_thinned),
+        Part("counted", partial(cells_of, "counted"), compute_counted, alike=before_comma),
+        Part("simulated", partial(cells_of, "simulated"), compute_simulated),
+        Part("ratings", partial(cells_of, "ratings"), compute_ratings),
+        Part("features", partial(cells_of, "features"), compute_features),
+        Part("unlabelled", partial(cells_of, "unlabelled"), compute_unlabelled),
     ),
     tables=tables,
     quotes=quotes,

@@ -1,8 +1,9 @@
-"""The peer of `benchmarks/next_label.py` gives the scores of cleanlab, and replays ask for each label once."""
+"""CROWDLAB and ActiveLab are as cleanlab has them, and replays ask for each label once."""
 
 import numpy as np
 import pytest
 
+from benchmarks.crowdlab import combine
 from benchmarks.next_label import Crowd, active_lab_scores, replay
 from consilience import Labels
 from tests.quick_cases import some_quick
@@ -37,6 +38,15 @@ def test_scores_are_those_of_cleanlab():
     found = active_lab_scores(Labels.from_matrix(MATRIX), PROBABILITIES)
     theirs = [0.8501286531, 0.7731868986, 0.4964248544, 0.7934504272, 0.8847320452, 0.6616415894, 0.6361901485]
     assert found == pytest.approx([*theirs, 0.5172889402], abs=1e-9)
+
+
+def test_consensus_and_quality_are_those_of_cleanlab():
+    found = combine(Labels.from_matrix(MATRIX), PROBABILITIES)  # get_label_quality_multiannotator of cleanlab 2.9.0
+    assert found.consensus.tolist() == [0, 1, 2, 2, 0, 1, 2, 0]
+    once = combine(Labels.from_matrix(MATRIX), PROBABILITIES, n_rounds=1)
+    assert once.shares.argmax(1).tolist() == found.consensus.tolist()
+    theirs = [0.7036766065, 0.6281148341, 0.4457938163, 0.6381711302, 0.7835555013, 0.5503943202, 0.5000001364]
+    assert found.shares[np.arange(8), found.consensus] == pytest.approx([*theirs, 0.4726737603], abs=1e-9)
 
 
 def test_scores_of_one_label_an_item_are_those_of_cleanlab():

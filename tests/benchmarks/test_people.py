@@ -15,17 +15,25 @@ from benchmarks.people.label_crowds import (
     ACCURACY,
     LARGEST,
     N_AT_RANDOM,
+    RATED,
     RECORDED,
     SIMULATED,
     Crowd,
     confusions,
+    featured,
+    rated,
     recorded,
     simulated,
     thinned,
+    unlabelled,
 )
 from benchmarks.people.label_methods import (
+    CROWDLAB,
     MODELS,
+    OF_FEATURES,
+    RATINGS,
     SMALLEST,
+    WithFeatures,
     best_possible,
     calibration_error,
     figures,
@@ -33,7 +41,7 @@ from benchmarks.people.label_methods import (
     of_crowdkit,
     right_of,
 )
-from benchmarks.people.labels import DRAWS, OF_PEOPLE_UNKNOWN, PAGE
+from benchmarks.people.labels import DRAWS, METHODS, ORDERED, PAGE
 from consilience import Labels
 from consilience.errors import MissingDataError
 
@@ -160,6 +168,34 @@ def test_the_best_possible_is_bayes_rule():
     np.testing.assert_allclose(found, joint / joint.sum(axis=1, keepdims=True))
 
 
+@pytest.mark.parametrize("kind", RATED)
+def test_the_class_of_a_rated_item_is_its_level(kind):
+    crowd = rated(kind, 2)
+    assert crowd.labels.n_classes == 5
+    assert set(crowd.truth) <= set(range(5))
+    votes = MODELS["MajorityVote"].__class__().fit(crowd.labels).responsibilities_
+    assert abs(votes @ np.arange(5) - crowd.truth).mean() < 1
+
+
+def test_a_third_of_the_items_has_no_labels_and_alone_is_judged():
+    whole, features = featured("weak", 2)
+    crowd, same = unlabelled("weak", 2)
+    n_labels = np.bincount(crowd.labels.item, minlength=len(whole.truth))
+    is_hidden = n_labels == 0
+    assert is_hidden.sum() == len(whole.truth) // 3
+    np.testing.assert_array_equal(crowd.truth, np.where(is_hidden, whole.truth, -1))
+    np.testing.assert_array_equal(n_labels[~is_hidden], np.bincount(whole.labels.item)[~is_hidden])
+    np.testing.assert_array_equal(features, same)
+
+
+@pytest.mark.filterwarnings("ignore:66 items have no annotations")
+def test_a_model_beside_features_reads_them():
+    crowd, features = unlabelled("separable", 2)
+    model = OF_FEATURES["InductiveConsensus(MajorityVote)"]
+    found = figures("InductiveConsensus(MajorityVote)", crowd, WithFeatures(model, features), {})
+    assert found["accuracy"] > 0.6 > 0.4 > found["accuracy"] - found["lead"]
+
+
 # ---- cells
 
 
@@ -187,7 +223,8 @@ def test_labels_of_which_only_the_counts_were_recorded(monkeypatch):
 def test_methods_that_are_left_out_are_the_slow_ones():
     run = {(cell.part, cell.data, cell.model) for _, cell in PAGE.cells}
     for part, data, _ in run:
-        every = OF_PEOPLE_UNKNOWN if part == "counted" else MODELS
+        every = METHODS.get(part, (*MODELS, CROWDLAB))
         assert {name for where, what, name in run if (where, what) == (part, data)} >= set(every)
     missing = [data for data in RECORDED if ("recorded", data, "crowd-kit GLAD") not in run]
     assert missing == ["adult", "fact_eval"]
+    assert {data for part, data, name in run if part == "recorded" and name == RATINGS} == {ORDERED}
