@@ -476,7 +476,8 @@ def test_answers_are_brought_along(store, tmp_path):
             store.import_groupings(study.id, read_annotations(path, kind=kind))
 
 
-def test_a_script_asks_and_answers(script, sqlite_store):
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_script_asks_and_answers(script, sqlite_store, count):
     for kind, group in (("labels", {"name": "dog"}), ("pairs", {"name": SAME})):
         study = asking(sqlite_store, kind, subset_size=3)
         base = f"/api/v1/studies/{study.id}"
@@ -484,14 +485,14 @@ def test_a_script_asks_and_answers(script, sqlite_store):
         subset = script.post(f"{base}/participants/{person}/subset").json()["subset"]
         assert (subset["pairs"] is None) == (kind == "labels")
         said = (
-            {"pairs": subset["pairs"][:2]}
+            {"pairs": subset["pairs"][:count]}
             if kind == "pairs"
-            else {"items": [one["name"] for one in subset["items"][:2]]}
+            else {"items": [one["name"] for one in subset["items"][:count]]}
         )
         sent = script.put(f"{base}/assignments/{subset['assignment']}/grouping", json={"groups": [group | said]})
         assert sent.status_code == 200
         (row,) = sqlite_store.submitted(study.id)
-        assert [len(one["items"]) for one in row.groups] == [2]
+        assert [len(one["items"]) for one in row.groups] == [count]
         swapped = {"items": ["animal 0"]} if kind == "pairs" else {"pairs": [["animal 0", "animal 1"]]}
         other = script.post(f"{base}/participants", json={}).json()["id"]
         subset = script.post(f"{base}/participants/{other}/subset").json()["subset"]

@@ -181,7 +181,8 @@ def send_grouping(
     groups = _groups(found, items, sent)
     if found.is_asked:
         said = {number for group in groups for number in group.items}
-        groups.append(Group(UNSURE, "", tuple(number for number in given.items if number not in said)))
+        left = tuple(number for number in given.items if number not in said)
+        groups += [Group(UNSURE, "", left)] if left else []
     done = store.submit_groups(assignment, given.participant, f"api-{uuid4()}", groups)
     if done.submitted is None:
         raise NotOpenError("This subset cannot be submitted.")
