@@ -12,6 +12,7 @@ import warnings
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -208,6 +209,12 @@ def script(visit, sqlite_store):
     """A client of the API, with a token, which is no browser."""
     _, token = sqlite_store.create_token("tests")
     return visit(headers={"Authorization": f"Bearer {token}", "Origin": ""})
+
+
+@pytest.fixture
+def server(sqlite_store, visit, script):
+    """A store, and a script and browsers at its application."""
+    return SimpleNamespace(store=sqlite_store, visit=visit, script=script)
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from typing import Any
 
 from consilience.collect.errors import BoardError, UnsortedError
 from consilience.collect.settings.checks import LONGEST_NAME
-from consilience.collect.settings.cleaning import clean_text
+from consilience.collect.settings.cleaning import brief, clean_text
 from consilience.collect.settings.model import Item, Study
 from consilience.collect.settings.sentences import TEXTS
 from consilience.collect.settings.study_kinds import UNSURE
@@ -217,7 +217,7 @@ def _checked_numbers(numbers: Any, items: Iterable[int]) -> list[int]:
         raise InputError("The 'items' of a change must be a list of the numbers of items.")
     other = [number for number in numbers if number not in allowed]
     if other:
-        raise InputError(f"Item {other[0]} is not on this board.")
+        raise InputError(f"Item {brief(other[0])} is not on this board.")
     return list(dict.fromkeys(numbers))
 
 

@@ -104,9 +104,11 @@ class Invitations(Database):
             return _invitation_in(db, token)
 
     def revoke_invitation(self, invitation_id: int, study_id: str | None = None) -> None:
-        """Make an invitation to a study, or else to the server, worthless."""
+        """Make an invitation to a study, or else to the server, worthless. Raises NotFoundError: there is none."""
+        mine = (COLUMNS.id == invitation_id, COLUMNS.study == study_id)
         with self.write() as db:
-            db.execute(delete(tables.invitations).where(COLUMNS.id == invitation_id, COLUMNS.study == study_id))
+            if not db.execute(delete(tables.invitations).where(*mine)).rowcount:
+                raise NotFoundError("There is no such invitation, or not any more.")
 
     def accept_invitation(
         self, token: str, *, account_id: str | None = None, name: str = "", password_hash: str | None = None
