@@ -44,7 +44,8 @@ def said_in(store, study):
 )
 def test_a_set_by_the_keyboard_alone_in_several_languages(page, sqlite_store, kind, language, width):
     page.set_viewport_size({"width": width, "height": 844})
-    study = asking(sqlite_store, kind, subset_size=3, language=language)
+    cards = [Item(number, f"{'long' * 20}{number}", description="What it is") for number in range(6)]
+    study = asking(sqlite_store, kind, cards, subset_size=3, language=language)
     wording = Wording(language)
     page.goto(f"/join/{study.join_token}")
     require_legible(page)

@@ -60,24 +60,42 @@ def test_people_are_listed_some_at_a_time_and_found_by_what_is_known_of_them(adm
     assert admin.get(f"{address}?start=0").status_code == 422
 
 
+def fail(*_):
+    raise ZeroDivisionError
+
+
 def test_drawings_are_said_to_be_drawn_only_while_they_are(admin, sqlite_store, monkeypatch):
     monkeypatch.setattr(overviews, "PATIENCE", 0)
     study = begun(sqlite_store)
     for seed in range(3):
         takes_part(sqlite_store, study, seed)
-    Worker(sqlite_store).run()
     address = f"/admin/studies/{study.id}/dashboard"
-    assert "are being drawn again" in admin.get(address).text
 
-    def fail(*_):
-        raise ZeroDivisionError
+    def look(part=""):
+        return admin.get(f"{address}{part}").text
 
+    assert "Nobody has handed in yet." not in look("/people")  # although no consensus is computed
+    Worker(sqlite_store).run()
+    page = look()
+    assert "They are being drawn" in page
+    assert "They are being ranked." in page
+    assert "out of date" not in page  # nothing was drawn before
     with monkeypatch.context() as broken:
         broken.setattr("consilience.collect.worker.worker.overview_of", fail)
         Worker(sqlite_store).run()
-    page = admin.get(f"{address}/progress").text
-    assert "are out of date: reload the page to have them drawn again." in page
-    assert "being drawn" not in page + admin.get(f"{address}/findings").text
+    page = look("/progress") + look("/findings") + look("/people")
+    assert "Reload the page to have them drawn." in page
+    assert "Reload the page to have them ranked." in page
+    assert not re.search("being (drawn|ranked)|out of date", page)
+    monkeypatch.setattr("consilience.collect.worker.worker.overview_of", lambda *_: {})
+    look()
+    Worker(sqlite_store).run()
+    takes_part(sqlite_store, study, 3)
+    Worker(sqlite_store).run()
+    assert "are out of date, and are being drawn again." in look("/progress")
+    monkeypatch.setattr("consilience.collect.worker.worker.overview_of", fail)
+    Worker(sqlite_store).run()
+    assert "are out of date: reload the page to have them drawn again." in look("/progress")
 
 
 @pytest.mark.parametrize(("kind", "asked"), [("open", False), ("closed", True), ("hybrid", True)])

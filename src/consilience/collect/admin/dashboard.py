@@ -48,7 +48,7 @@ def show_findings(request: Request, study: str) -> Response:
     """Return clusters and drawings, or 304 after a look at their time alone."""
     store = served_by(request).store
     found, made = store.study(study), store.overview(study)
-    version = f"{made.created.isoformat()}" if made else f"{store.consensus_number(study)}"
+    version = f"{made.created.isoformat()}" if made else f"{store.consensus_number(study)} {_is_drawing(store, found)}"
     return answer_version(request, version, lambda: page(request, "dashboard_findings", **_findings(store, found)))
 
 
@@ -58,7 +58,8 @@ def show_people(request: Request, study: str) -> Response:
     store = served_by(request).store
     found, made = store.study(study), store.overview(study)
     left_out = [one.id for one in store.participants(study) if one.excluded]
-    version = f"{made.created.isoformat() if made else ''} {store.consensus_number(study)} {left_out}"
+    drawn = made.created.isoformat() if made else _is_drawing(store, found)
+    version = f"{drawn} {store.consensus_number(study)} {left_out}"
     return answer_version(request, version, lambda: page(request, "dashboard_people", **_people(store, found)))
 
 
@@ -102,9 +103,14 @@ def _find_outdated(store: Store, study: Study) -> str:
 def _progress(store: Store, study: Study) -> dict[str, Any]:
     progress = progress_of(store, study)
     quotas = quotas_of(store, study) if progress["n_groupings"] > progress["counts"]["imported"] else None
-    # what is out of date, and whether the worker is asked to draw it
-    state = {"outdated": _find_outdated(store, study), "is_drawing": "overview" in store.at_work(study.id)}
+    outdated = _find_outdated(store, study) if store.overview(study.id) else ""  # of what was drawn before
+    state = {"outdated": outdated, "is_drawing": "overview" in store.at_work(study.id)}
     return {"study": study, "progress": progress, "quotas": quotas} | state
+
+
+def _is_drawing(store: Store, study: Study) -> bool:
+    """Whether the worker is asked for what is drawn, or for the consensus of which it is."""
+    return not store.at_work(study.id).isdisjoint({"consensus", "overview"})
 
 
 def _findings(store: Store, study: Study) -> dict[str, Any]:
@@ -117,7 +123,7 @@ def _findings(store: Store, study: Study) -> dict[str, Any]:
         "clusters": clusters_of(study, content["consensus"], items) if content else [],
         "pictured": pictured,
         "has_answers": store.consensus_number(study.id) is not None,
-        "is_drawing": bool({"consensus", "overview"} & set(store.at_work(study.id))),
+        "is_drawing": _is_drawing(store, study),
     }
 
 
@@ -128,7 +134,6 @@ def _people(store: Store, study: Study) -> dict[str, Any]:
     for flag in quality["flags"]:
         if flag["participant"] in people:
             by_person.setdefault(flag["participant"], []).append(flag)
-    has_consensus = store.consensus_number(study.id) is not None
     return {
         "study": study,
         "overview": store.overview_content(study.id),
@@ -137,6 +142,6 @@ def _people(store: Store, study: Study) -> dict[str, Any]:
         "by_annotator": {one.name or one.id: one for one in people.values()},
         "left_out": [one for one in people.values() if one.excluded],
         "most": MOST_PEOPLE,
-        "has_consensus": has_consensus,
-        "has_answers": has_consensus,
+        "has_consensus": store.consensus_number(study.id) is not None,
+        "is_drawing": _is_drawing(store, study),
     }
