@@ -18,6 +18,8 @@ def test_nothing_is_lost_under_load(capsys):
     printed = capsys.readouterr().out
     assert "32 acknowledged, 32 in the database; answers with 5xx: 0" in printed
     assert "p99" in printed
+    assert collect_load.main(["--highest", "--rate", "20", "--seconds", "0.2"]) == 0
+    assert "highest rate with p99 below 150 ms" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -27,6 +29,14 @@ def test_nothing_is_lost_when_the_server_is_killed(capsys, monkeypatch):
     printed = capsys.readouterr().out
     assert "1 kills" in printed
     assert "lost: 0" in printed
+
+
+@pytest.mark.parametrize("limit", [0, 40, 51, 100, 130, 450])
+def test_the_search_for_the_highest_rate_ends_close_to_it(limit):
+    tried = []
+    found = collect_load.find_highest(lambda rate: tried.append(rate) or rate <= limit, 100)
+    assert len(tried) <= collect_load.MOST_RUNS
+    assert found <= limit <= found * collect_load.CLOSE
 
 
 def test_the_check_finds_what_is_wrong(tmp_path):
@@ -48,3 +58,5 @@ def test_an_arrival_takes_no_more_statements_than_it_needs(store):
     costs = collect_cost.measure(store, 2)
     assert costs.arrival()[0] <= 9.5  # what hands in, and the page that follows; the first makes a job as well
     assert max(costs.statements["the first page"]) == 4
+    assert max(costs.statements["the link"]) == 3
+    assert max(costs.statements["to begin"]) <= 13  # the first makes a job as well

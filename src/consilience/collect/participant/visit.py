@@ -50,6 +50,8 @@ def known_by(request: Request) -> Participant:
         It carries none, or their secret was replaced.
     """
     token = request.cookies.get(PARTICIPANT, "").partition(SEPARATOR)[0]
+    if not token:
+        raise NotFoundError("There is no cookie of a participant.")
     return served_by(request).store.participant_by_token(token)
 
 

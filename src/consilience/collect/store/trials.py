@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from consilience.collect.errors import NotFoundError
 from consilience.collect.settings.model import Assignment, Item, Participant, Study
 from consilience.collect.settings.study_kinds import PAIRS, list_cards, number_pair, right_answers
-from consilience.collect.settings.training import ADMISSION
+from consilience.collect.settings.training import ADMISSION, ROLES
 from consilience.collect.store import board_state, tables
 from consilience.collect.store.consistency import Consistency, consistency_of
 from consilience.collect.store.database import Database, now
@@ -56,12 +56,13 @@ class Trials(Database):
         dict of int to Item
             By the numbers of the cards; those of pairs are in the order of these, each once.
         """
+        numbers = list_cards(assignment.items)
         with self.read() as db:
-            found = {item.number: item for item in items_in(db, assignment.study)}
+            found = {item.number: item for item in items_in(db, assignment.study, numbers)}
             if assignment.number < 0:
                 query = select(tables.trials.c.cards).where(tables.trials.c.assignment == assignment.id)
                 found |= {one["number"]: _item_of(one) for one in db.scalar(query) or ()}
-        return {number: found[number] for number in list_cards(assignment.items)}
+        return {number: found[number] for number in numbers}
 
     def see_answer(self, assignment_id: int, participant_id: str) -> None:
         """Note that a participant has seen the right answer of a practice sort.
@@ -126,7 +127,7 @@ def standing_in(db: Connection, study: Study, participant_id: str) -> tuple[Stan
     work = tables.assignments.c
     ordinary = (work.participant == participant_id, work.number > 0)
     n_ordinary = db.scalar(select(func.count()).select_from(tables.assignments).where(*ordinary)) or 0
-    trials = trials_in(db, participant_id)
+    trials = trials_in(db, participant_id) if any(map(study.settings.training.sorts, ROLES)) else []
     return standing_of(study, trials, has_begun=n_ordinary > 0), trials, n_ordinary
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Int
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.model import JUDGING, Assignment, Participant, Study
@@ -77,15 +77,15 @@ class Work(Database):
             chosen = choose(db, study, found, rng)
             if chosen is None:
                 return None
-            standing = standing_in(db, study, found.id)
-            if standing[0].state == REFUSED or not take_places(db, study, found):
+            standing, trials, n_ordinary = standing_in(db, study, found.id)
+            if standing.state == REFUSED or not take_places(db, study, found):
                 return None
-            trial = _next_trial(db, study, found, rng, *standing)
+            trial = _next_trial(db, study, found, rng, standing, trials, n_ordinary)
             if trial is not None:
                 return trial
             if not found.preview:
                 request(db, study.id, "subsets", now())
-            return _assign(db, study, found, chosen, rng)
+            return _assign(db, study, found, chosen, n_ordinary + 1, rng)
 
     def is_left(self, participant: Participant, study: Study) -> bool:
         """Whether there is something more to sort for a participant, training apart, as far as cards and quotas go."""
@@ -298,16 +298,13 @@ def _next_trial(
 
 
 def _assign(
-    db: Connection, study: Study, participant: Participant, chosen: Chosen, rng: np.random.Generator
+    db: Connection, study: Study, participant: Participant, chosen: Chosen, number: int, rng: np.random.Generator
 ) -> Assignment:
     """Give a subset to a participant, the cards in an order of their own."""
-    columns = tables.assignments.c
-    mine = (columns.participant == participant.id, columns.number > 0)
-    count = db.scalar(select(func.count()).where(*mine)) or 0
     order = [int(item) for item in rng.permutation(np.array(chosen.items))]
     values = {
         **{"study": study.id, "participant": participant.id, "items": order, "source": chosen.source},
-        **{"state": "open", "number": count + 1, "assigned": now()},
+        **{"state": "open", "number": number, "assigned": now()},
         "board": board_state.initial(0, order, study.classes).as_json(),
     }
     row = db.execute(insert(tables.assignments).values(**values).returning(tables.assignments)).one()
