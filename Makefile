@@ -133,8 +133,10 @@ speed-compare: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks.collect_cost
-	$(BIN)/python -m benchmarks.collect_load --highest
-	$(BIN)/python -m benchmarks.collect_load --highest --postgres
+	$(BIN)/python -m benchmarks.collect_load
+	$(BIN)/python -m benchmarks.collect_load --postgres
+	$(BIN)/python -m benchmarks.collect_load --highest --seconds 15
+	$(BIN)/python -m benchmarks.collect_load --highest --seconds 15 --postgres
 	$(BIN)/python -m benchmarks.collect_kills
 	$(BIN)/python -m benchmarks.collect_kills --postgres
 

@@ -1,6 +1,7 @@
 """A server of studies under load: simulated people take part over HTTP, and the database is checked afterwards.
 
     python -m benchmarks.collect_load [--postgres] [--submissions 20000] [--at-once 200] [--rate 100] [--seconds 30]
+    python -m benchmarks.collect_load --highest [--postgres] [--rate 100] [--seconds 30]
 
 Two things are measured, each with ``consilience serve`` in a process of its own:
 
@@ -9,8 +10,12 @@ all at once  So many people take part at the same moment, and the next comes whe
              in the database, nothing may be there twice, and no answer may say that the server failed.
 arrivals     People who have sorted hand in, independently of each other (Poisson): each opens a connection, submits,
              and asks for the page that follows, as a browser does. Seconds are counted from the moment at which the
-             submission was due to its acknowledgement, so that a server that falls behind cannot hide it. `--highest`
-             then looks for the highest rate, in steps of a quarter, at which 99 % of them take less than 150 ms.
+             submission was due to its acknowledgement, so that a server that falls behind cannot hide it.
+
+`--highest` looks for the highest rate of arrivals at which 99 % of them take less than 150 ms, and does nothing else.
+The given rate is doubled or halved until the answer lies between two rates, and these are brought together until they
+are 10 % apart, in at most `MOST_RUNS` runs. Before each, as many people join and sort; it ends `GRACE` seconds after
+the last was to come.
 
 The people are simulated in one process on the same machine; its share of a processor is printed beside that of the
 server.
@@ -20,10 +25,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import numpy as np
@@ -35,8 +41,8 @@ from consilience.collect.store import Store
 
 GOAL = 0.150  # seconds within which 99 % of the submissions are to be acknowledged
 SEED = 24
-STEP = 1.25
-MOST = 2000  # a second
+MOST_RUNS, CLOSE = 8, 1.1  # of the search for the highest rate, and the ratio of two rates between which it ends
+GRACE = 5  # seconds after the last arrival, when those who have no answer give up
 
 
 def all_at_once(server: Server, link: str, n_submissions: int, at_once: int) -> Record:
@@ -73,27 +79,31 @@ def who_have_sorted(store: Store, study: Study, n_people: int) -> Iterator[tuple
         yield token, assignment.id, groups
 
 
-def arrivals(server: Server, store: Store, study: Study, rate: float, seconds: float) -> Record:
-    """Let people who have sorted hand in, at a rate."""
+def arrivals(
+    server: Server, store: Store, study: Study, rate: float, seconds: float, patience: float = collecting.PATIENCE
+) -> Record:
+    """Let people who have sorted hand in, at a rate; they give up so many seconds after the last was to come."""
     record = Record()
     times = np.cumsum(np.random.default_rng(SEED).exponential(1 / rate, round(rate * seconds)))
     people = list(who_have_sorted(store, study, len(times)))
 
-    async def hand_in(number: int, due: float) -> None:
+    async def hand_in(number: int, due: float, end: float) -> None:
         await asyncio.sleep(due - time.perf_counter())
         cookie, assignment, groups = people[number]
         browser = Browser(server.port, record, str(number))
         browser.cookies["participant"] = cookie
         try:
-            await collecting.submit(browser, assignment, groups, due)
-            await browser.get("/sort")
+            async with asyncio.timeout(end - time.perf_counter()):
+                await collecting.submit(browser, assignment, groups, due)
+                await browser.get("/sort")
         except (OSError, EOFError, TimeoutError) as error:
             record.failures[type(error).__name__] += 1
         browser.close()
 
     async def everybody() -> None:
         begun = time.perf_counter() + 0.5
-        await asyncio.gather(*(hand_in(number, begun + due) for number, due in enumerate(times)))
+        end = begun + seconds + patience
+        await asyncio.gather(*(hand_in(number, begun + due, end) for number, due in enumerate(times)))
 
     asyncio.run(everybody())
     return record
@@ -164,28 +174,31 @@ def run_all_at_once(store: Store, server: Server, n_submissions: int, at_once: i
     return good
 
 
-def run_arrivals(store: Store, server: Server, rate: float, seconds: float) -> tuple[bool, bool]:
+def run_arrivals(
+    store: Store, server: Server, rate: float, seconds: float, patience: float = collecting.PATIENCE
+) -> tuple[bool, bool]:
     """Run the second part at one rate; return whether the goal is met, and whether the database is right."""
     study = collecting.open_study(store)
     watch = Watch(server)
-    record = arrivals(server, store, study, rate, seconds)
+    record = arrivals(server, store, study, rate, seconds, patience)
     met = print_times(record, rate, watch.shares()[1])
     wrong = any(collecting.differences(store, study, record).values())
     store.close_study(study.id)
     return met, not wrong
 
 
-def run_highest(store: Store, server: Server, rate: float, seconds: float) -> float:
-    """Return the highest rate at which the goal is met, upwards from the given one, or downwards if it is too high."""
-    factor = STEP if run_arrivals(store, server, rate, seconds)[0] else 1 / STEP
-    while 1 <= rate * factor <= MOST:
-        met = run_arrivals(store, server, rate * factor, seconds)[0]
-        if factor > 1 and not met:
-            return rate
-        rate *= factor
-        if factor < 1 and met:
-            return rate
-    return rate if factor > 1 else 0.0
+def find_highest(is_met: Callable[[float], bool], rate: float) -> float:
+    """Return the highest rate at which something is met, by at most `MOST_RUNS` trials from a first one; 0 if none."""
+    met, missed = 0.0, math.inf
+    for _ in range(MOST_RUNS):
+        if is_met(rate):
+            met = rate
+        else:
+            missed = rate
+        if missed <= CLOSE * met:
+            break
+        rate = math.sqrt(met * missed) if met and missed < math.inf else 2 * met or missed / 2
+    return met
 
 
 def run(arguments: argparse.Namespace) -> bool:
@@ -195,6 +208,13 @@ def run(arguments: argparse.Namespace) -> bool:
         server = Server(db, folder / "log")
         server.start()
         try:
+            if arguments.highest:
+                print(f"{kind}, looking for the highest rate:")
+                found = find_highest(
+                    lambda rate: all(run_arrivals(store, server, rate, arguments.seconds, GRACE)), arguments.rate or 100
+                )
+                print(f"  highest rate with p99 below {1000 * GOAL:.0f} ms: {found:.0f} submissions a second")
+                return True
             good = True
             if arguments.submissions:
                 print(f"{kind}, all at once:")
@@ -202,9 +222,6 @@ def run(arguments: argparse.Namespace) -> bool:
             if arguments.rate:
                 print(f"{kind}, arrivals:")
                 good &= run_arrivals(store, server, arguments.rate, arguments.seconds)[1]
-            if arguments.highest:
-                found = run_highest(store, server, arguments.rate or 100, arguments.seconds)
-                print(f"  highest rate with p99 below {1000 * GOAL:.0f} ms: {found:.0f} submissions a second")
         finally:
             server.stop()
     return good
@@ -217,7 +234,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--at-once", type=int, default=200)
     parser.add_argument("--rate", type=float, default=100, help="arrivals a second; 0 leaves this part out")
     parser.add_argument("--seconds", type=float, default=30, help="of arrivals, at each rate")
-    parser.add_argument("--highest", action="store_true", help="look for the highest rate")
+    parser.add_argument("--highest", action="store_true", help="look for the highest rate, and nothing else")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 8192)), hard))  # a connection for everybody
     good = run(parser.parse_args(words))
