@@ -1,6 +1,6 @@
 """What one participant costs a server of studies: SQL statements, and milliseconds of processor.
 
-    python -m benchmarks.collect_cost [--postgres] [--people 300] [--profile]
+    python -m benchmarks.collect_cost [--postgres] [--people 300] [--items 48] [--profile]
 
 People take part one after the other, by requests to the application in this process: they open the link, read the first
 page, begin, see the board, move cards three times, hand in and see the next page. For each of these, and for an
@@ -137,9 +137,11 @@ async def run_here(function: Callable[..., Any], *arguments: Any, **_: Any) -> A
     return function(*arguments)
 
 
-def measure(store: Store, n_people: int, profile: cProfile.Profile | None = None) -> Costs:
+def measure(
+    store: Store, n_people: int, profile: cProfile.Profile | None = None, n_items: int = collecting.N_ITEMS
+) -> Costs:
     """Let people take part one after the other in a new study; return what their requests cost."""
-    study = collecting.open_study(store)
+    study = collecting.open_study(store, n_items)
     limits = Limits(login=MANY, account=MANY, join=MANY, board=MANY, api=MANY, strangers=MANY)
     app = create_app(store, limits=limits, background=False)
     costs = Costs()
@@ -169,13 +171,14 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--postgres", action="store_true", help="PostgreSQL instead of SQLite")
     parser.add_argument("--people", type=int, default=300)
+    parser.add_argument("--items", type=int, default=collecting.N_ITEMS, help="cards of the study")
     parser.add_argument("--profile", action="store_true", help="print where an arrival spends its time")
     arguments = parser.parse_args(words)
     profile = cProfile.Profile() if arguments.profile else None
     with collecting.database(arguments.postgres) as (db, _), closing(Store.open(db)) as store:
         measure(store, 20)  # what is made once
         print(f"{'PostgreSQL' if arguments.postgres else 'SQLite'}, {arguments.people} people, one after the other:")
-        print_costs(measure(store, arguments.people, profile))
+        print_costs(measure(store, arguments.people, profile, arguments.items))
     if profile is not None:
         pstats.Stats(profile).sort_stats("cumulative").print_stats(40)
     return 0

@@ -103,10 +103,10 @@ def database(postgres: bool) -> Iterator[tuple[str, Path]]:
             server.cleanup()
 
 
-def open_study(store: Store) -> Study:
-    """Make a study of `N_ITEMS` items, of which everybody may sort `SUBSETS_EACH` subsets."""
+def open_study(store: Store, n_items: int = N_ITEMS) -> Study:
+    """Make a study of so many items, of which everybody may sort `SUBSETS_EACH` subsets."""
     settings = StudySettings(subset_size=SUBSET_SIZE, per_participant=SUBSETS_EACH, parameters=("PROLIFIC_PID",))
-    names = [f"card {number}" for number in range(N_ITEMS)]
+    names = [f"card {number}" for number in range(n_items)]
     return store.open_study(store.create_study("Load", names, settings=settings).id)
 
 

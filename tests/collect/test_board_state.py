@@ -114,6 +114,7 @@ MOVE = {"sequence": 1, "kind": "move", "items": [0], "group": "g1"}
         ({**MOVE, "items": []}, "The 'items' of a change must be a list of the numbers of items."),
         ({**MOVE, "items": ["0"]}, "The 'items' of a change must be a list of the numbers of items."),
         ({**MOVE, "items": [0, 9]}, "Item 9 is not on this board."),
+        ({**MOVE, "items": [10**4000]}, f"Item 1{56 * '0'}… is not on this board."),
         ({**MOVE, "group": "x1"}, "The 'group' of a change must be the id of a group, such as 'g1'."),
         ({**MOVE, "group": "g01"}, "The 'group' of a change must be the id of a group, such as 'g1'."),
         ({**MOVE, "group": "c1"}, "This study has no category 'c1'."),
