@@ -93,7 +93,12 @@ def new_judging(server, _):
 @sends("POST /api/v1/studies/{study}/judging")
 def new_judging_of_study(server, _):
     source = server.store.create_study("Animals", [one["name"] for one in CLUSTERED])
-    body = {"title": "", "n_questions": 4, "clusters": {one["name"]: one["cluster"] for one in CLUSTERED}}
+    body = {
+        "title": "",
+        "n_questions": 4,
+        "per_participant": 2,
+        "clusters": {one["name"]: one["cluster"] for one in CLUSTERED},
+    }
     return lambda: (f"/api/v1/studies/{source.id}/judging", body), lambda answer: study_in(server, answer)
 
 
@@ -163,7 +168,7 @@ def answer(server, _):
 @sends("POST /sort/changes", *KINDS)
 def changes(server, kind):
     _, board = open_board(server, kind)
-    browser, whose = server.visit(), []
+    browser, whose, latest = server.visit(), [], []
 
     def request():
         given = board()
@@ -171,6 +176,7 @@ def changes(server, kind):
             whose.append(given.id)
             browser.get(f"/join/{server.store.renew_token(given.participant)}")
         number = 10 * next(NUMBERS)
+        latest.append(number)
         if kind in ("open", "hybrid"):
             found = [{"kind": "move", "items": list(given.items[:2]), "group": "g1"}]
             found += [{"kind": "name", "group": "g1", "name": "Sweet"}, {"kind": "group", "group": "g2"}]
@@ -182,8 +188,8 @@ def changes(server, kind):
         return "/sort/changes", {"assignment": given.id, "client": "tab", "changes": found}
 
     def stored(answer):
-        kept = [group["name"] for group in answer.json()["groups"]]
-        return kept + [change.get("name", "") for _, change in server.store.changes(whose[-1])[-9:]]
+        recorded = (change for _, change in server.store.changes(whose[-1]) if change["sequence"] >= latest[-1])
+        return [change.get("name", "") for change in recorded]
 
     request.browser = browser
     return request, stored
