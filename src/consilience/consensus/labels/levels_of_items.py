@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from consilience.consensus.labels.ordinal_ratings import ValueGrid
 
 TAIL = 0.05  # of intervals, on either side
-STEPS = 20  # for each level, at which the ends of intervals are sought
+STEPS = 20  # for each level, between which the ends of intervals are interpolated
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,15 @@ class LevelsOfItems:
         at = np.linspace(-0.5, last + 0.5, grid.n_levels * STEPS + 1)
         below = q @ ndtr((at - grid.values[:, None]) / shared[:, None])
         levels = np.hstack([np.zeros((len(q), 1)), below[:, STEPS:-STEPS:STEPS], np.ones((len(q), 1))])
-        places = [(below < share).sum(1).clip(max=len(at) - 1) for share in (TAIL, 1 - TAIL)]
-        ends = at[np.column_stack(places)].clip(0, last)
+        ends = np.column_stack([_where_reached(share, below, at) for share in (TAIL, 1 - TAIL)]).clip(0, last)
         return cls(q @ grid.values.clip(0, last), np.diff(levels, axis=1), ends)
+
+
+def _where_reached(
+    share: float, below: Float[np.ndarray, "items places"], at: Float[np.ndarray, " places"]
+) -> Float[np.ndarray, " items"]:
+    """Return where a probability that rises reaches a share, between places; at an end if it is beyond."""
+    rows, after = np.arange(len(below)), (below < share).sum(1).clip(1, len(at) - 1)
+    low, high = below[rows, after - 1], below[rows, after]
+    part = np.divide(share - low, high - low, out=np.ones(len(low)), where=high > low).clip(0, 1)
+    return np.asarray(at[after - 1] + part * (at[after] - at[after - 1]))
