@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 
 from consilience.annotations.names import Coded, name_index
 
@@ -18,6 +18,22 @@ def is_further(item: Int[np.ndarray, " rows"], annotator: Int[np.ndarray, " rows
     np.equal(item[1:], item[:-1], out=further[1:])
     further[1:] &= annotator[1:] == annotator[:-1]
     return further
+
+
+def sum_cells(
+    values: Float[np.ndarray, "rows ..."], item: Int[np.ndarray, " rows"], annotator: Int[np.ndarray, " rows"]
+) -> Float[np.ndarray, "rows ..."]:
+    """For each row, the sum of the values over its cell.
+
+    Examples
+    --------
+    >>> sum_cells(np.array([0.1, 0.2, 0.4]), np.array([0, 0, 1]), np.array([3, 3, 3])).round(1).tolist()
+    [0.3, 0.3, 0.4]
+    """
+    first = ~is_further(item, annotator)
+    if first.all():
+        return values
+    return np.asarray(np.add.reduceat(values, np.flatnonzero(first), axis=0)[np.cumsum(first) - 1])
 
 
 def occasions(item: Coded, annotator: Coded, label: Coded) -> Coded:

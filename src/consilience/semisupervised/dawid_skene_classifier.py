@@ -55,10 +55,11 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp, softmax
 
 from consilience.annotations import Labels
+from consilience.annotations.further_labels import sum_cells
 from consilience.consensus.labels.annotator_models import AnnotatorModel
 from consilience.consensus.labels.calibration import ASSUMED, confusion_of_good_annotators, with_best, with_ties
 from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, init, lower_bound, step
-from consilience.consensus.labels.samples import sampled_items
+from consilience.consensus.labels.samples import have_several, sampled_items
 from consilience.inference import Trace, iterate
 from consilience.inference.clusters import most_probable
 from consilience.inference.product_distributions import Expectation, LogTable, Weights
@@ -104,7 +105,7 @@ class LabelledItems:
     @property
     def is_single(self) -> bool:
         """Whether nothing but features tells how often a label is right."""
-        return not (self.known >= 0).any() and not (np.diff(self.labels.indptr) > 1).any()
+        return not (self.known >= 0).any() and not have_several(self.labels).any()
 
     def scores(self, log_table: LogTable) -> Float[np.ndarray, "items components"]:
         """Σ_j E ln θ_j,k,y_nj; minus infinity for other classes than the known one of a gold item."""
@@ -285,10 +286,12 @@ def calibrate_features(
     chosen = sampled_items(labels, labelled)
     some = labels[chosen]
     told = probabilities[chosen]
-    probability = model.left_out(some.annotator, some.label, responsibilities[chosen][some.item])
+    probability = model.left_out(some.item, some.annotator, some.label, responsibilities[chosen][some.item])
     logs, starts = np.log(probability), some.indptr[:-1]
     score, without = (np.add.reduceat(rows, starts) for rows in (table[some.annotator, some.label], logs))
-    to_predict = LabelsToPredict(some.item, probability, without[some.item] - logs)
+    to_predict = LabelsToPredict(
+        some.item, probability, without[some.item] - sum_cells(logs, some.item, some.annotator)
+    )
     mixing, temperature = mixing_of_labels(to_predict, log_weights, told)
     log_prior = np.log(mixing.prior(log_weights, told))
     target = softmax(without / temperature + log_prior, axis=1)

@@ -1,7 +1,7 @@
 """Calibrated probabilities: labels left out by counting again, and crowds whose errors are independent or shared."""
 
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ import pytest
 from scipy.special import softmax
 
 from consilience import Labels
+from consilience.annotations import concat
 from consilience.consensus import DawidSkene
 from consilience.consensus.labels import calibration, samples
 from consilience.consensus.labels.calibration import INDEPENDENT, RECORDED, Floors, said_by, with_best
@@ -29,22 +30,25 @@ def log_loss(model, true):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_label_left_out_is_a_count_less(name):
-    """The probability of each label given each class, from the counts without it."""
+    """From the counts without it, and without the labels that the annotator gives the same item."""
     rng = np.random.default_rng(0)
     n_classes = 3
     model = MODELS[name](random_counts(rng, 4, n_classes) + 2)
     annotator, label = rng.integers(4, size=7), rng.integers(n_classes, size=7)
-    q = rng.dirichlet(np.ones(n_classes), size=7)
-    found = model.left_out(annotator, label, q)
+    annotator[1], label[1] = annotator[0], (label[0] + 1) % n_classes
+    item = np.array([0, 0, 1, 2, 3, 4, 5])
+    q = rng.dirichlet(np.ones(n_classes), size=6)[item]
+    found = model.left_out(item, annotator, label, q)
     for row, (who, said) in enumerate(zip(annotator, label)):
+        cell = [0, 1] if row < 2 else [row]
         if hasattr(model, "right_wrong"):
-            right = model.crowd[0] + model.right_wrong[who, 0] - q[row, said]
-            wrong = model.crowd[1] + model.right_wrong[who, 1] - (1 - q[row, said])
+            right = model.crowd[0] + model.right_wrong[who, 0] - q[cell, label[cell]].sum()
+            wrong = model.crowd[1] + model.right_wrong[who, 1] - (1 - q[cell, label[cell]]).sum()
             expected = np.full(n_classes, wrong / (right + wrong) / (n_classes - 1))
             expected[said] = right / (right + wrong)
         else:
             counts = model.counts[who].copy()
-            counts[said] -= q[row]
+            counts[label[cell]] -= q[cell]
             prior = model._cells.prior(model._row_prior())[who] if hasattr(model, "concentration") else np.ones((3, 3))
             total = getattr(model, "concentration", np.full(3, 3.0))
             expected = ((prior + counts) / (total + counts.sum(0)))[said]
@@ -114,6 +118,23 @@ def test_gold_items_keep_their_class_and_items_without_labels_the_proportions():
     np.testing.assert_array_equal(model.responsibilities_[0], np.eye(3)[(true[0] + 1) % 3])
     assert model.temperature_ > 1
     np.testing.assert_allclose(model.responsibilities_[-1], model.class_proportions_, atol=0.01)
+
+
+@pytest.mark.parametrize("prior", ["learned", None])
+def test_an_annotators_labels_of_an_item_do_not_predict_each_other(prior):
+    """Everybody gives each item a second, random label. As it always differs from the first, T was above 2."""
+    rng = np.random.default_rng(0)
+    true, said = rng.integers(3, size=300), rng.integers(3, size=(300, 6))
+    labels = Labels.from_matrix(np.where(rng.random(said.shape) < 0.7, true[:, None], said), classes=range(3))
+    twice = concat([labels, replace(labels, label=(labels.label + rng.integers(1, 3, labels.n_rows)) % 3)])
+    assert DawidSkene(prior=prior).fit(twice, gold={item: true[item] for item in range(60)}).temperature_ < 1.1
+
+
+def test_two_labels_by_one_annotator_tell_no_accuracy():
+    said = np.arange(60) % 3
+    one = Labels.from_matrix(np.column_stack([said, np.full(60, -1)]), missing=-1, classes=range(3))
+    with pytest.warns(AnnotationWarning, match=r"no item has two labels by different annotators"):
+        DawidSkene().fit(concat([one, replace(one, label=(one.label + 1) % 3)]))
 
 
 def test_one_label_an_item_tells_no_accuracy():

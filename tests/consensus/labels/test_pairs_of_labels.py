@@ -3,13 +3,14 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from consilience import Labels
-from consilience.consensus.labels.pairs_of_labels import ACCURACY, EVEN, pair_counts, proportions_of_pairs
+from consilience.consensus.labels.pairs_of_labels import ACCURACY, EVEN, PairSums, pair_counts, proportions_of_pairs
 from consilience.simulation import simulate_labels
 
 
@@ -26,6 +27,15 @@ def test_pairs_are_counted_item_by_item(seed, n_classes):
             expected[one, other] += 0.5 / (len(spoken) - 1)
     found = pair_counts(Labels.from_matrix(said, missing=-1, classes=range(n_classes)))
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_labels_of_an_item_by_one_annotator_are_no_pair():
+    """Item 0: p and q by u, p by v; item 1: p and r by u."""
+    rows = [(0, "u", "p"), (0, "u", "q"), (0, "v", "p"), (1, "u", "p"), (1, "u", "r")]
+    labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]), classes=["p", "q", "r"])
+    expected = np.array([[2, 1, 0], [1, 0, 0], [0, 0, 0]])
+    np.testing.assert_allclose(pair_counts(labels), 1.5 * expected / expected.sum())
+    assert PairSums.of(labels).n_several == 1
 
 
 def log_posterior(logits, accuracy, pairs):

@@ -50,6 +50,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import minimize, root
 from scipy.special import digamma, gammaln
 
+from consilience.annotations.further_labels import sum_cells
 from consilience.consensus.labels.confusion_cells import (
     TINY,
     Counts,
@@ -117,12 +118,16 @@ class Smoothed:
         """Number of labels of each annotator, those of the history included."""
         return _n_labels(self.counts)
 
-    def left_out(self, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
-        """Mean of θ under Dirichlet(1 + the counts without these labels)."""
-        cells = cells_of(self.counts)
+    def left_out(self, item: Codes, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
+        """Mean of θ under Dirichlet(1 + the counts without the labels that the annotator gives the item).
+
+        item, annotator, label : of each label, sorted by item and annotator.
+        responsibilities : of the item.
+        """
+        cells, own = cells_of(self.counts), sum_cells(responsibilities, item, annotator)
         # below 0 by rounding, or where copies share a weight
         seen = 1 + np.maximum(cells.counts_of_rows(annotator, label) - responsibilities, 0)
-        return seen / (self.counts.shape[1] + np.maximum(cells.totals[annotator] - responsibilities, 0))
+        return seen / (self.counts.shape[1] + np.maximum(cells.totals[annotator] - own, 0))
 
     def matrices(self) -> Any:
         """Most probable matrices."""
@@ -313,11 +318,11 @@ class Hierarchical:
         """Number of labels of each annotator, those of the history included."""
         return _n_labels(self.counts)
 
-    def left_out(self, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
-        """Mean of θ given the counts without these labels, with m̃ for m."""
-        cells = self._cells
+    def left_out(self, item: Codes, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
+        """Mean of θ given the counts without these labels, with m̃ for m; see `Smoothed.left_out`."""
+        cells, own = self._cells, sum_cells(responsibilities, item, annotator)
         pseudo = cells.prior_of_rows(self._row_prior(), annotator, label)
-        total = np.maximum(cells.totals[annotator] - responsibilities, 0)
+        total = np.maximum(cells.totals[annotator] - own, 0)
         total += self._of_components(self.concentration)
         # see `Smoothed.left_out`
         return (pseudo + np.maximum(cells.counts_of_rows(annotator, label) - responsibilities, 0)) / total
@@ -382,10 +387,10 @@ class OneCoin:
         """Number of labels of each annotator, those of the history included."""
         return np.asarray(self.right_wrong.sum(1))
 
-    def left_out(self, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
-        """Mean of p, or of (1 - p) / (labels - 1), given the counts without these labels."""
+    def left_out(self, item: Codes, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
+        """Mean of p, or of (1 - p) / (labels - 1), given the counts without these labels; see `Smoothed.left_out`."""
         right = responsibilities[np.arange(len(label)), label]
-        own = np.column_stack([right, 1 - right])
+        own = sum_cells(np.column_stack([right, 1 - right]), item, annotator)
         seen = self.crowd + np.maximum(self.right_wrong[annotator] - own, 0)
         p = (seen[:, 0] / seen.sum(1))[:, None]
         n_labels = self.log_table.shape[1]

@@ -2,7 +2,7 @@
 
 The models of `dawid_skene` take the annotators' errors to be independent given the class. People err together: ten who
 take a terrier for another breed look like ten independent witnesses, and the posterior is far too sure. How far, the
-labels tell in part without the truth: each is predicted from the other labels of its item.
+labels tell in part without the truth: each is predicted from those of other annotators of its item.
 
     score of item n for class k      S_nk = Σ_j E ln θ_jk,y_nj
     the same without item n          S'_nk = Σ_j ln p_nj(k), with p_nj(k) the mean of θ_jk,y_nj without item n
@@ -54,8 +54,9 @@ from scipy.sparse import csc_array
 from scipy.special import log_softmax, softmax
 
 from consilience.annotations import Labels
+from consilience.annotations.further_labels import sum_cells
 from consilience.consensus.labels.annotator_models import IMAGINED, TINY, AnnotatorModel
-from consilience.consensus.labels.samples import sampled_items
+from consilience.consensus.labels.samples import have_several, sampled_items
 from consilience.consensus.labels.subtypes import of_classes
 from consilience.inference.clusters import are_tied, highest, most_probable
 from consilience.inference.product_distributions import (
@@ -249,7 +250,7 @@ def calibration(
     floors : that are added.
     """
     n_classes = len(log_weights)
-    several = free & (np.diff(labels.indptr) > 1)
+    several = free & have_several(labels)
     if n_classes == 1 or (told and not several.any()):
         return no_calibration(n_classes)
     if not several.any():
@@ -261,12 +262,12 @@ def calibration(
     own = np.repeat(np.arange(len(items)), n_labels)
     rows, item = (labels.indptr[items] - starts)[own] + np.arange(len(own)), items[own]
     annotator, label = labels.annotator[rows], labels.label[rows]
-    probability = model.left_out(annotator, label, responsibilities[item])
+    probability = model.left_out(item, annotator, label, responsibilities[item])
     logs = np.log(probability)
     table = model.log_table
     said = table.rows_of(annotator, label) if isinstance(table, SparseTable) else table[annotator, label]
     score, without = (np.add.reduceat(each, starts) for each in (said, logs))
-    others = without[own] - logs
+    others = without[own] - sum_cells(logs, item, annotator)
 
     def of_labels(temperature: float) -> ValueAndSlope:
         before = others / temperature

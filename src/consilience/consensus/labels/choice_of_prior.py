@@ -10,7 +10,7 @@ resists:
     π   ~ Dirichlet(1 + N share of each label)      N items with labels
 
 It is worse where no class needs protection and one is rare, so the labels decide. Each label is compared with the class
-that the other labels of its item give, by annotators whose matrices were learned from the other items:
+that the labels of its item by others give, by annotators whose matrices were learned from the other items:
 
     b_nj(k) ∝ π_k exp(Σ_i≠j ln p_ni(k)),   p_ni(k) the mean of θ_ik,y_ni without item n
     excess  = mean over labels of  b_nj(y_nj) - mean of b_mj(y_nj) over the annotator's other items m
@@ -47,10 +47,11 @@ from scipy.sparse import csr_array
 from scipy.special import softmax
 
 from consilience.annotations import Labels
+from consilience.annotations.further_labels import sum_cells
 from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel, Pull
 from consilience.consensus.labels.dawid_skene import imagined_by_pairs
 from consilience.consensus.labels.pairs_of_labels import PairSums
-from consilience.consensus.labels.samples import MOST_LABELS, sampled_places
+from consilience.consensus.labels.samples import MOST_LABELS, have_several, sampled_places
 from consilience.inference.product_distributions import Responsibilities, Weights
 
 PULL = (10.0, 2.0)  # g, h
@@ -113,7 +114,7 @@ def correlate_with_others(
     responsibilities: Responsibilities,
     free: Bool[np.ndarray, " items"],
 ) -> float:
-    """Return R: how far labels go with the class by the others of their items, beyond the annotators' habits.
+    """Return R: how far labels go with the class by others' labels of their items, beyond the annotators' habits.
 
     Of very many, those of evenly spaced items.
 
@@ -125,7 +126,7 @@ def correlate_with_others(
     """
     indptr = labels.indptr
     size = np.diff(indptr)
-    several = np.flatnonzero(free & (size > 1))
+    several = np.flatnonzero(free & have_several(labels))
     several = several[sampled_places(len(several), int(size[several].sum()), MOST_LABELS)]
     sums = JudgedLabels.nothing(model.log_table.shape[0], labels.n_classes)
     for items in in_chunks(several, size[several] * labels.n_classes):
@@ -133,8 +134,9 @@ def correlate_with_others(
         own = np.repeat(np.arange(len(items)), size[items])
         rows = (indptr[items] - starts)[own] + np.arange(len(own))
         annotator, label = labels.annotator[rows], labels.label[rows]
-        logs = np.log(model.left_out(annotator, label, responsibilities[items[own]]))
-        before = softmax(np.add.reduceat(logs, starts)[own] - logs + log_weights, axis=1)
+        logs = np.log(model.left_out(own, annotator, label, responsibilities[items[own]]))
+        others = np.add.reduceat(logs, starts)[own] - sum_cells(logs, own, annotator)
+        before = softmax(others + log_weights, axis=1)
         sums = sums.followed_by(before, annotator, label)
     return sums.correlation()
 

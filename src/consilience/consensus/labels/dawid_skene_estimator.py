@@ -119,8 +119,8 @@ from consilience.inference.threads import one_blas_thread
 MOST_NUMBERS = 50  # classes that are numbers; more are ratings
 
 NOTHING_TELLS = (
-    "DawidSkene: no item has two labels, so that nothing tells how often a label is right. The probabilities assume "
-    f"{ASSUMED:.0%}. Collect a second label of some items, or give gold."
+    "DawidSkene: no item has two labels by different annotators, so that nothing tells how often a label is right. The "
+    f"probabilities assume {ASSUMED:.0%}. Collect a second label of some items, or give gold."
 )
 
 

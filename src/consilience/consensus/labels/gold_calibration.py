@@ -86,7 +86,8 @@ class GoldItems:
         """
         items = sampled_items(labels, (known >= 0) & (np.diff(labels.indptr) > 0))
         of_gold = labels[items]
-        logs = np.log(model.left_out(of_gold.annotator, of_gold.label, responsibilities[items][of_gold.item]))
+        q = responsibilities[items][of_gold.item]
+        logs = np.log(model.left_out(of_gold.item, of_gold.annotator, of_gold.label, q))
         scores = np.add.reduceat(logs, of_gold.indptr[:-1]) if len(items) else np.empty((0, len(log_weights)))
         votes = np.zeros((len(items), labels.n_classes))
         np.add.at(votes, (of_gold.item, of_gold.label), 1)

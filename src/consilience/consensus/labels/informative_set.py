@@ -48,6 +48,7 @@ from scipy.special import expit, logit, softmax, xlogy
 from scipy.stats import chi2
 
 from consilience.annotations import Labels
+from consilience.annotations.further_labels import sum_cells
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.product_mixture import ProductMixtureState
@@ -232,19 +233,9 @@ def dependence(part: StudiedLabels, given: PosteriorTerms) -> Dependence:
     labels = part.labels
     shape = (labels.n_annotators, labels.n_classes)
     own = given.log_table.reshape(*shape, -1)
-    of_others = scores_of(part, given)[labels.item] - _sums_of_cells(own[labels.annotator, labels.label], labels)
+    said = sum_cells(own[labels.annotator, labels.label], labels.item, labels.annotator)
+    of_others = scores_of(part, given)[labels.item] - said
     return Dependence.of(softmax(of_others, axis=1), labels.annotator, labels.label, shape)
-
-
-def _sums_of_cells(
-    values: Float[np.ndarray, "labels components"], labels: Labels
-) -> Float[np.ndarray, "labels components"]:
-    """For each label, the sum of the values over all labels of the same item by the same annotator."""
-    starts = np.flatnonzero(np.diff(labels.item * labels.n_annotators + labels.annotator, prepend=-1))
-    if len(starts) == len(values):
-        return values
-    sums: np.ndarray = np.add.reduceat(values, starts, axis=0)
-    return sums.repeat(np.diff(starts, append=len(values)), axis=0)
 
 
 # ---- refining

@@ -33,6 +33,8 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Labels
+from consilience.annotations.further_labels import is_further, sum_cells
+from consilience.consensus.labels.samples import have_several
 from consilience.inference.parts import Additive
 
 EVEN = 5.0  # b: draws π towards equal proportions
@@ -46,7 +48,7 @@ TOLERANCE = 1e-8  # change of π and a in a sweep
 class PairSums(Additive):
     """Pairs of labels of an item, and the numbers that say how much these tell.
 
-    n_several, n_labelled : items with several labels, and with any.
+    n_several, n_labelled : items with labels by several annotators, and with any.
     of_class : labels of each class.
     n_of_known : labels of items whose class is known.
     """
@@ -63,7 +65,7 @@ class PairSums(Additive):
         n_labels = np.diff(labels.indptr)
         return cls(
             pair_counts(labels),
-            int((n_labels > 1).sum()),
+            int(have_several(labels).sum()),
             int((n_labels > 0).sum()),
             np.bincount(labels.label, minlength=labels.n_classes).astype(float),
             0 if known is None else int(n_labels[known >= 0].sum()),
@@ -76,15 +78,21 @@ class PairSums(Additive):
 
 
 def pair_counts(labels: Labels) -> Float[np.ndarray, "labels labels"]:
-    """Weighted number of pairs of labels of an item, symmetric; each item counts half the number of its labels."""
-    shape = (len(labels), labels.n_classes)
-    counts = csr_array((np.ones(labels.n_rows), (labels.item, labels.label)), shape=shape)
-    n_labels = np.asarray(counts.sum(1))
-    weight = np.divide(0.5, n_labels - 1, out=np.zeros(len(n_labels)), where=n_labels > 1)
-    weighted = csr_array(
-        (counts.data * np.repeat(weight, np.diff(counts.indptr)), counts.indices, counts.indptr), shape
-    )
-    return (weighted.T @ counts).toarray() - np.diag(np.asarray(weighted.sum(0)))
+    """Weighted number of pairs of labels of an item by different annotators, symmetric.
+
+    Each item with such pairs counts half the number of its labels.
+    """
+    item, ones = labels.item, np.ones(labels.n_rows)
+    n_labels = np.diff(labels.indptr)
+    n_pairs = n_labels**2 - np.bincount(item, sum_cells(ones, item, labels.annotator), len(labels))
+    weight = np.divide(n_labels / 2, n_pairs, out=np.zeros(len(labels)), where=n_pairs > 0)[item]
+
+    def products_within(row: Int[np.ndarray, " rows"]) -> Float[np.ndarray, "labels labels"]:
+        shape = (int(row.max(initial=-1)) + 1, labels.n_classes)
+        weighted, counts = (csr_array((each, (row, labels.label)), shape) for each in (weight, ones))
+        return np.asarray((weighted.T @ counts).toarray())
+
+    return products_within(item) - products_within(np.cumsum(~is_further(item, labels.annotator)) - 1)
 
 
 def proportions_of_pairs(pairs: Float[np.ndarray, "labels labels"]) -> tuple[Float[np.ndarray, " classes"], float]:

@@ -9,9 +9,16 @@ import pandas as pd
 from jaxtyping import Bool, Int
 
 from consilience.annotations import Labels
+from consilience.annotations.further_labels import is_further
 
 MOST_LABELS = 100_000
 MOST_CELLS = 1 << 20  # labels × classes
+
+
+def have_several(labels: Labels) -> Bool[np.ndarray, " items"]:
+    """Whether each item has labels by several annotators."""
+    first = ~is_further(labels.item, labels.annotator)
+    return np.asarray(np.bincount(labels.item[first], minlength=len(labels)) > 1)
 
 
 def sampled_items(labels: Labels, wanted: Bool[np.ndarray, " items"]) -> Int[np.ndarray, " sampled"]:

@@ -17,7 +17,7 @@ from consilience.consensus.labels.calibration import Calibration
 from consilience.consensus.labels.constant_annotators import counts_of
 from consilience.consensus.labels.dawid_skene import first_guess
 from consilience.consensus.labels.pairs_of_labels import PairSums
-from consilience.consensus.labels.samples import take_items
+from consilience.consensus.labels.samples import have_several, take_items
 from consilience.inference.parts import Additive
 from consilience.inference.product_distributions import Expectation, LogTable, Responsibilities, Weights, posterior
 from consilience.partitions.models import label_parts
@@ -43,7 +43,7 @@ def first_sums(part: LabelPart, heard: Heard) -> Expectation:
 class Sizes:
     """Numbers of a partition that decide how many of its items are in a sample.
 
-    n_several, n_of_several : items with several labels once copies are one, and labels of these.
+    n_several, n_of_several : items with labels by several annotators once copies are one, and labels of these.
     """
 
     n_several: int
@@ -52,8 +52,9 @@ class Sizes:
 
 def sizes_of(part: LabelPart, heard: Heard) -> Sizes:
     """Return the sizes of a partition."""
-    once = np.diff(heard.once(part.labels).indptr)
-    return Sizes(int((once > 1).sum()), int(once[once > 1].sum()))
+    once = heard.once(part.labels)
+    several = have_several(once)
+    return Sizes(int(several.sum()), int(np.diff(once.indptr)[several].sum()))
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def sample_labels(
 ) -> Sampled:
     """Return those of some places among all items with several labels; `first` are the first of each partition."""
     once = heard.once(part.labels)
-    several = np.flatnonzero(np.diff(once.indptr) > 1)
+    several = np.flatnonzero(have_several(once))
     mine = places - first[part.number]
     chosen = np.zeros(len(once), dtype=bool)
     chosen[several[mine[(mine >= 0) & (mine < len(several))]]] = True
