@@ -122,7 +122,7 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     about = "without a name in common: these are its most central cards"
     assert named["(no common name) Log in, Cart"][0] == f"3 cards; {made}; {about}"
     assert sorted(", ".join(items for _, items in named.values()).split(", ")) == sorted(CARDS)
-    counted = "Spellings, plurals and word order are counted as one name; translations and synonyms are not, unless at"
+    counted = "Most spellings and plurals, and word order, are counted as one name; translations and synonyms are not,"
     assert page.root.text.count(counted) == 4  # the findings, the clusters in figures, their names, standard names
 
 

@@ -96,7 +96,8 @@ def on_number_of_clusters(groupings: Groupings, cluster: Int[np.ndarray, " items
     if not (groups >= FAR * clusters or clusters >= FAR * groups):  # also if there are none
         return []
     those = "more" if groups > clusters else "fewer"
+    in_clusters = f"{clusters:.1f}".removesuffix(".0")
     return [
-        f"People made {groups:.1f} groups on average, of items that are in {clusters:.1f} clusters. Clusters are what "
+        f"People made {groups:.1f} groups on average, of items that are in {in_clusters} clusters. Clusters are what "
         f"people's groups have in common; for {those}, set their number."
     ]

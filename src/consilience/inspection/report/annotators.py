@@ -301,8 +301,8 @@ WEIGHT = Quality(
     "Follows the clusters",
     number,
     "Follows the clusters: how far the annotator's groups keep clusters whole and apart, as the model takes it, from 0 "
-    "(random groups, or nearly all items in one group) to 1. With few items, it is near that of all, and higher for "
-    "more groups.",
+    "(random groups, or nearly all items in one group) to 1. With few items, it is near that of all, so that the "
+    "agreement says more.",
 )
 SHARE = replace(
     WEIGHT,

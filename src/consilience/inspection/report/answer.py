@@ -60,7 +60,9 @@ def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     words, noun = current_words(), subject.clusters.noun
     if np.isnan(found.repeats_together):
         return f"{percent(found.repeats)} of all pairs of {words.items} would come out as here, together or apart."
-    again = f"about {percent(found.repeats_together)} of the pairs of {words.items} that are together here"
+    is_mixed = subject.segments is not None and subject.segments.n_segments > 1  # draws have the same segments
+    about = "at best" if is_mixed else "very roughly" if certainty_sections.are_rough(subject, found) else "about"
+    again = f"{about} {percent(found.repeats_together)} of the pairs of {words.items} that are together here"
     chance = f"({percent(found.chance_together)} by chance)"
     n_moved = int(_are_moved(found).sum())
     who = f"{words.n_items(n_moved)} {'stays in its' if n_moved == 1 else 'stay in their'} {noun}"
@@ -126,7 +128,8 @@ def lists(subject: Subject) -> ClusterLists:
     words, noun = current_words(), subject.clusters.noun
     found = _of_classes(subject) if subject.clusters.is_named else _of_clusters(subject)
     reading = (
-        f"?: others would often put the {words.item} elsewhere: alone, with part of its {noun}, or with all of it."
+        f"?: others would often put the {words.item} elsewhere: alone, with part of its {noun}, or with all of it in a "
+        "larger one."
     )
     if subject.clusters.is_named:
         reading = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many of "
@@ -134,7 +137,7 @@ def lists(subject: Subject) -> ClusterLists:
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
     if any(subject.clusters.called) and not subject.clusters.is_named:
         of_either = f"of the {words.items} of either that the {words.annotator} sorted, more than half are in both"
-        readings.append(f"Overlaps by more than half: {of_either}.")
+        readings.append(f"Overlaps by more than half: {of_either}; a much larger group does not, even if it holds all.")
     return ClusterLists(found, " ".join(readings))
 
 

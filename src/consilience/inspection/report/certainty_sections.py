@@ -29,7 +29,6 @@ STAYS = 0.9  # share of draws from which an item is not in the list of doubtful 
 FEW_OF_MANY = 0.3  # mean share of the items that people sorted
 SMALL = 20  # people
 LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
-SELDOM, CLOSE = 1 / 3, 0.1  # mean share together with the items of a cluster; less, if close to another, is no place
 MOST_COMPANIONS, MOST_SPLIT = 3, 8  # items named that are in a new cluster
 COLUMNS = ["cluster", "stays", "repeats", "elsewhere"]
 READABLE = 720  # CSS pixels that names of items need
@@ -72,7 +71,7 @@ def _split_in_short(subject: Subject, found: Certainty) -> list[str]:
     called = subject.name_of(split.items) if clusters.called else ""
     return [
         f"Most likely to split off: {current_words().n_items(len(split.items))} of “{clusters.titles[split.cluster]}”"
-        f"{called}, together in {percent(split.share)} of draws: {names}."
+        f"{called}, all of them together in {percent(split.share)} of draws, and some in more: {names}."
     ]
 
 
@@ -149,12 +148,18 @@ def how_rough(subject: Subject, found: Certainty) -> list[str]:
             f"Everybody saw few of the {words.items}. For such sorts, others repeated more than was stated: these "
             "figures are not sure enough."
         )
-    elif isinstance(annotations, Groupings) and found.n_people <= SMALL:
+    elif are_rough(subject, found):
         sentences.append(
             f"With no more than {SMALL} people, these figures are rough: of single free sorts of this size, they were "
-            "off by up to a quarter, in both directions."
+            "off by up to 25 percentage points, in both directions."
         )
     return sentences
+
+
+def are_rough(subject: Subject, found: Certainty) -> bool:
+    """Whether these are figures of a small sort, of whose items everybody saw many."""
+    sorts = subject.annotations
+    return isinstance(sorts, Groupings) and found.n_people <= SMALL and sorts.summary().coverage >= FEW_OF_MANY
 
 
 def beyond_chance(found: Certainty) -> float:
@@ -189,9 +194,11 @@ def _bands(found: Certainty, clusters: FoundClusters) -> ReportTable:
         f"How certain the {words.items_own} {clusters.nouns} are",
         [*heads, Column("Pairs that come out the same")],
         rows,
-        reading=f"{words.An_item} stays in its {clusters.noun} if most of the same {words.items} are around it, also "
-        f"where a larger one swallows them: a high share does not show that the {clusters.noun} stands alone. Its "
-        f"pairs come out the same if others, too, put both {words.items} together, or both apart.",
+        reading=f"{words.An_item} stays in its {clusters.noun} if most of the same {words.items} are around it. Where "
+        f"two {clusters.nouns} are joined, the {words.items} of one, mostly the larger, stay, and those of the other "
+        f"count as elsewhere, though they are together: a high share does not show that a {clusters.noun} stands "
+        "alone, nor a low one that it falls apart. Pairs come out the same if others, too, put both "
+        f"{words.items} together, or both apart.",
         download=download("certainty.csv", found.items.round(4), "item"),
     )
 
@@ -213,10 +220,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         code = place.get(elsewhere)
         cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(stays), percent(repeats)]
         at = int(places[len(rows)])
-        if stays < 1 / 2 and _has_no_clear_place(subject, at):
-            cells.append(Cell("no clear place"))
-        else:
-            cells.append(_new_place(subject, at) if code is None else cluster_cell(clusters, code))
+        cells.append(_new_place(subject, at) if code is None else cluster_cell(clusters, code))
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
     left = len(worst) - len(rows)
@@ -248,19 +252,6 @@ def _new_place(subject: Subject, place: int) -> Cell:
     names = tuple(name_text(subject.items["item"].iloc[other]) for other in others[:MOST_COMPANIONS])
     text = f"a new {subject.clusters.noun}, with "
     return Cell(text, names=names, more="…" if len(others) > MOST_COMPANIONS else "")
-
-
-def _has_no_clear_place(subject: Subject, place: int) -> bool:
-    """Whether an item was put with no cluster often, and with another one nearly as often, on average of its items."""
-    found, codes = subject.co_occurrence, subject.clusters.codes
-    if found is None or place not in found.places:
-        return False
-    others = found.places[found.places != place]
-    share = np.nan_to_num(found.shares(np.append(place, others))[0, 1:])
-    counts = np.bincount(codes[others])
-    mean = np.bincount(codes[others], share)[counts > 0] / counts[counts > 0]
-    best, *rest = np.sort(mean)[::-1].tolist()
-    return bool(best < SELDOM and rest and rest[0] > best - CLOSE)
 
 
 def _numbers(found: Certainty, clusters: FoundClusters) -> ReportTable | None:

@@ -116,8 +116,8 @@ def number_section(subject: Subject) -> Section:
     blocks, sentences = [], []
     if estimator.n_clusters_ > 1:
         plain = np.nan if subject.co_occurrence is None else subject.co_occurrence.silhouette()
-        value, smoothed = (plain, "") if np.isfinite(plain) else (estimator.silhouette_, "smoothed ")
-        about = f"The {smoothed}silhouette of the clusters is {number(value)}"
+        value, which = (plain, "textbook's") if np.isfinite(plain) else (estimator.silhouette_, "smoothed")
+        about = f"The {which} silhouette of the clusters is {number(value)}"
         sentences.append(f"{about} (1: clusters that are perfectly clear, 0: none).")
     if len(curve) >= SHORTEST:
         caption = (

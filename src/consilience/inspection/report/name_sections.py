@@ -41,8 +41,8 @@ def sections(subject: Subject) -> Iterator[Section]:
 def counted_as_one() -> str:
     """Say which names are counted as one, in the same words wherever names are counted."""
     return (
-        "Spellings, plurals and word order are counted as one name; translations and synonyms are not, unless at least "
-        f"{FEWEST} people each put nearly the same {current_words().items} under them."
+        "Most spellings and plurals, and word order, are counted as one name; translations and synonyms are not, "
+        f"unless at least {FEWEST} people each put nearly the same {current_words().items} under them."
     )
 
 

@@ -74,8 +74,7 @@ def _across_table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "
         f"Pairs of {words.items} of different {subject.clusters.nouns} that were together in at least {OFTEN:.0%}",
         columns,
         rows,
-        reading=f"{constant}They tie {subject.clusters.nouns} to each other: one of the two might as well be in the "
-        "other's.",
+        reading=f"{constant}So many put them together, although their {subject.clusters.nouns} differ.",
         more=quantify(left, "pair") if left > 0 else "",
     )
 

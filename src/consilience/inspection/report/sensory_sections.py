@@ -143,11 +143,22 @@ def segments_in_short(subject: Subject) -> list[str]:
         return []
     if found.n_segments < 2:
         return [f"Nothing shows that there are {words.annotators} of two kinds, who sort differently."]
-    sizes = join_names([f"{size:,}" for size in found.segments["n_annotators"]])
+    sizes = found.segments["n_annotators"]
+    mixed = join_names([f"{sizes[segment]:,}" for segment in _mixed_segments(subject, found)])
+    but = f" (the {mixed} agree no more with each other than with another segment)" if mixed else ""
     return [
-        f"The {words.annotators} are not one panel: segments of {sizes} sort differently, and the clusters are a "
-        "compromise between them."
+        f"The {words.annotators} are not one panel: segments of {join_names([f'{size:,}' for size in sizes])} sort "
+        f"differently{but}, and the clusters are a compromise between them."
     ]
+
+
+def _mixed_segments(subject: Subject, found: PanelSegments) -> list[int]:
+    """Return the segments whose members agree no more with each other than with those of another one."""
+    segment = found.annotators["segment"].reindex(subject.agreement.index).to_numpy()
+    agreement = np.where(np.eye(len(segment), dtype=bool), np.nan, subject.agreement)
+    of = [np.flatnonzero(segment == one) for one in range(found.n_segments)]
+    mean = np.array([[np.nanmean(agreement[np.ix_(own, other)]) for other in of] for own in of])
+    return [one for one in range(len(of)) if mean[one].argmax() != one]
 
 
 def panel_section(subject: Subject) -> Section | None:
@@ -158,9 +169,8 @@ def panel_section(subject: Subject) -> Section | None:
     ax, file, table = _of_products(subject)
     caption = (
         f"The {words.annotators} by their RV coefficients{_of_groups(subject)}, close to each other if they sort alike "
-        "(DISTATIS). The "
-        f"further to the right, the more {words.an_annotator} sorts like all others; the second dimension shows what "
-        "divides them most."
+        f"(DISTATIS). The further to the right, the higher are {words.an_annotator}'s coefficients with all others, "
+        "which are not corrected for chance; the second dimension shows the largest difference that is left."
     )
     if found is not None and found.n_segments > 1:
         caption += " Each segment has its colour and shape."

@@ -67,7 +67,7 @@ def section(subject: Subject) -> Section | None:
 
 
 def _between_clusters(subject: Subject, found: Separation) -> list[str]:
-    """Say which two clusters have no two items that are shown to be sorted differently; nothing if all have some."""
+    """Say how many pairs within clusters are sorted differently, and which two clusters have no such pair."""
     words, clusters = current_words(), subject.clusters
     code = subject.items.set_index("item")["cluster"]
     sides = np.sort([code.reindex(found.pairs[side]).to_numpy() for side in ("item_a", "item_b")], axis=0)
@@ -75,12 +75,17 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
     apart = found.pairs["separated"].to_numpy()[between]
     same = pd.Series(apart).groupby([*sides[:, between]]).any()
     alike = [f"“{clusters.titles[a]}” – “{clusters.titles[b]}”" for a, b in same.index[~same]]
+    within = (sides[0] == sides[1]) & (sides[0] >= 0)
+    n_within = int(found.pairs["separated"].to_numpy()[within].sum())
+    be = "is" if n_within == 1 else "are"
+    where = [f"{n_within:,} of the pairs that are sorted differently {be} of one {clusters.noun}."]
     if not alike:
-        return []
+        return where
     return [
+        *where,
         f"Of {quantify(len(same), f'pair of {clusters.nouns}', f'pairs of {clusters.nouns}')}, {len(alike):,} "
         f"{'has' if len(alike) == 1 else 'have'} no two {words.items} that are shown to be sorted differently: "
-        f"{join_some(alike, NAMED)}."
+        f"{join_some(alike, NAMED)}.",
     ]
 
 
