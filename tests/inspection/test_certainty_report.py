@@ -167,7 +167,7 @@ def test_a_high_share_is_not_said_to_show_that_a_cluster_stands_alone(page, sort
     head, *rows = page.table("clusters")
     again = findings_of_model(sorts[0], certainty=sorts[1]).moves.found_again
     assert [row[head.index("Found again")] for row in rows] == [percent(share) for share in again]
-    assert "alone, with part of its cluster, or with all of it." in page.root.text
+    assert "alone, with part of its cluster, or with all of it in a larger one." in page.root.text
 
 
 def test_all_that_seldom_stay_are_in_the_table(sorts, monkeypatch, read):

@@ -57,7 +57,7 @@ def test_the_answer_comes_first_and_methods_are_folded_at_the_end(page):
 def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts):
     found: Certainty = sorts[1]
     assert lead(page).startswith("9 cards fall into 3 clusters: in clusters found from another 8 people, ")
-    assert f"about {percent(found.repeats_together)} of the pairs of cards that are together here would" in lead(page)
+    assert f"roughly {percent(found.repeats_together)} of the pairs of cards that are together here would" in lead(page)
     assert "no card leaves its cluster in more than 20% of draws of other people" in lead(page)
     assert lead(page).endswith("You can rely on these clusters.")
 
@@ -87,7 +87,7 @@ def test_the_verdict_follows_from_what_is_together_and_stays_not_from_pairs_apar
     apart = found.draws.copy()
     apart[:8] = np.arange(9)  # in 8 of 20 draws, no two cards are together: 60% of pairs are together again
     page = read(report(model, certainty=replace(found, draws=apart), words="cards,participants"))
-    assert "about 60% of the pairs" in lead(page)
+    assert "roughly 60% of the pairs" in lead(page)
     assert lead(page).endswith("Rely on the broad lines, and not on single cards without a second look.")
 
 
@@ -224,5 +224,5 @@ def test_distatis_and_silhouettes_are_for_those_who_know_them(sorts, words, name
     before, methods = shown.root.text.split("How this was computed", 1)
     assert ("DISTATIS" in before) == named
     assert "ilhouette" not in before
-    assert "The silhouette of the clusters is" in methods
+    assert "The textbook's silhouette of the clusters is" in methods
     assert "smoothed" not in methods

@@ -21,6 +21,7 @@ from consilience.analysis import findings, panels
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.item_spread import spread
 from consilience.analysis.rv import ScalarProducts, SortTable
+from consilience.analysis.segments import PanelSegments
 from consilience.consensus import SubsetFusion
 from consilience.inspection import certainty, group_words, panel_segments, report
 from consilience.inspection.plots.certainty import RADIUS
@@ -114,6 +115,25 @@ def test_a_file_of_words_that_would_be_too_large_has_those_that_were_said(sorts,
     assert table.download.address
     assert table.download.n_rows == len(said)
     assert "The full table has those that anybody said" in table.reading
+
+
+def test_segments_that_agree_no_more_among_themselves_than_with_others_are_said_to():
+    """Of six who sort alike, and six each in a way of their own who are called a segment, the latter are mixed."""
+    people = [f"p{i}" for i in range(12)]
+    of_alike, of_others, between = 0.8, 0.1, 0.2
+    agreement = np.full((12, 12), between)
+    agreement[:6, :6], agreement[6:, 6:] = of_alike, of_others
+    segment = pd.Series(np.repeat([0, 1], 6), people)
+    described = pd.DataFrame({"segment": segment}, people), pd.DataFrame({"n_annotators": [6, 6]})
+    tests = pd.DataFrame({"p_value": [0.01]})
+    subject = Subject(None, None, Groupings.from_matrix(np.zeros((3, 12))))
+    found = PanelSegments(*described, tests, pd.DataFrame(), pd.DataFrame(), 0.4)
+    vars(subject).update(agreement=pd.DataFrame(agreement, people, people), segments=found)
+    said = "segments of 6 and 6 sort differently (the 6 agree no more with each other than with another segment)"
+    assert said in sensory_sections.segments_in_short(subject)[0]
+    agreement[6:, 6:] = 0.3
+    vars(subject)["agreement"] = pd.DataFrame(agreement, people, people)
+    assert "segments of 6 and 6 sort differently, and" in sensory_sections.segments_in_short(subject)[0]
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     if np.isnan(found.repeats_together):
         return f"{percent(found.repeats)} of all pairs of {words.items} would come out as here, together or apart."
     is_mixed = subject.segments is not None and subject.segments.n_segments > 1  # draws have the same segments
-    about = "at best" if is_mixed else "very roughly" if certainty_sections.are_rough(subject, found) else "about"
+    about = "at best" if is_mixed else "roughly" if certainty_sections.are_rough(subject, found) else "about"
     again = f"{about} {percent(found.repeats_together)} of the pairs of {words.items} that are together here"
     chance = f"({percent(found.chance_together)} by chance)"
     n_moved = int(_are_moved(found).sum())
