@@ -70,5 +70,6 @@ def test_with_ratings_it_has_the_map_the_means_and_the_pattern_match(study, brow
         assert page.locator(f"{shown}.picture").is_visible()
     for hidden in ("#dendrogram-figure", "#go-zone-figure", ".file"):
         assert not page.locator(hidden).filter(visible=True).count()
+    assert page.evaluate("getComputedStyle(document.querySelector('main')).zoom") == "0.85"  # of many clusters
     assert 1 <= n_pages(page.pdf(format="A4")) <= 2
     page.close()
