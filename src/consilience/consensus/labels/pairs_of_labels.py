@@ -92,7 +92,10 @@ def pair_counts(labels: Labels) -> Float[np.ndarray, "labels labels"]:
         weighted, counts = (csr_array((each, (row, labels.label)), shape) for each in (weight, ones))
         return np.asarray((weighted.T @ counts).toarray())
 
-    return products_within(item) - products_within(np.cumsum(~is_further(item, labels.annotator)) - 1)
+    further = is_further(item, labels.annotator)
+    if not further.any():  # each cell has one label, with itself
+        return products_within(item) - np.diag(np.bincount(labels.label, weight, labels.n_classes))
+    return products_within(item) - products_within(np.cumsum(~further) - 1)
 
 
 def proportions_of_pairs(pairs: Float[np.ndarray, "labels labels"]) -> tuple[Float[np.ndarray, " classes"], float]:
