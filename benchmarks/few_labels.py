@@ -3,11 +3,13 @@
     python -m benchmarks.few_labels                    recorded sets, thinned and whole, and simulated crowds
     python -m benchmarks.few_labels simulated          one of the parts
     python -m benchmarks.few_labels single             recorded sets, most of whose items keep one label
+    python -m benchmarks.few_labels weighed            adult, items with a known class weighed to be like all
 
 Errors, means of odd draws: the rule was chosen on even ones, on seeds 100 to 103 of `benchmarks.tags`, and of the
 recorded sets on bluebird, dog, rte, cf_amt, zencrowd_in and sentiment; sp_amt, adult and fact_eval were not used, nor
 sentiment with single labels. In simulated crowds annotators have habits of their own, and very unequal numbers of
-labels. With single labels, the last column has the largest difference of a draw from the vote.
+labels. With single labels, the last column has the largest difference of a draw from the vote. Weighed, items with a
+known class have as many of each most frequent label, among all that were recorded, as all items.
 """
 
 import sys
@@ -19,17 +21,19 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.people.label_crowds import RECORDED, Crowd, of_rows, recorded, some_of_each
-from benchmarks.people.label_methods import right_of
+from benchmarks.people.label_methods import most_probable, right_of
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote
 from consilience.consensus.labels.annotator_models import NO_PULL, Pull
 from consilience.errors import AnnotationWarning
+from consilience.inference.product_distributions import vote_shares
 
 DRAWS = (1, 3, 5, 7, 9)
-OF_RECORDED = (1, 3)
+OF_LARGE = (1, 3)
 LARGE = 5000  # items: fewer draws of larger sets
 EACH = (2, 3, 0)  # labels an item; 0 for all
 SINGLE = (1.02, 1.05, 1.1, 1.2, 1.3, 1.45)  # means; every item has one or two
+WEIGHED = ("adult",)  # the class of 333 of 11,040 items is known, many of them of rare classes
 N_ITEMS, N_ANNOTATORS = 600, 60
 
 
@@ -110,30 +114,42 @@ def crowds(part: str) -> Iterator[tuple[str, list[Crowd]]]:
             for each in (2, 3, 6):
                 yield f"{kind}, {each} labels an item", [habitual(draw, kind, each) for draw in DRAWS]
         return
-    for name in RECORDED:
-        for each in SINGLE if part == "single" else EACH:
-            several = DRAWS if part == "single" and len(recorded(name).truth) < LARGE else OF_RECORDED
+    for name in WEIGHED if part == "weighed" else RECORDED:
+        for each in {"single": SINGLE, "weighed": SINGLE + EACH}.get(part, EACH):
+            several = DRAWS if len(recorded(name).truth) < LARGE else OF_LARGE
             draws = several[: None if each else 1]
             yield f"{name}, {each or 'all'} labels", [thinned(name, each, draw) for draw in draws]
 
 
-def errors(crowd: Crowd) -> list[float]:
+def weights_of(name: str) -> np.ndarray:
+    """Return for how many items each stands whose class is known."""
+    whole = recorded(name)
+    tops = most_probable(vote_shares(whole.labels)).astype(float)
+    tops /= tops.sum(axis=1, keepdims=True)
+    known = tops[whole.truth >= 0]
+    return known @ (tops.sum(axis=0) / known.sum(axis=0))
+
+
+def errors(crowd: Crowd, weights: np.ndarray | None) -> list[float]:
     """Return the error of each method, and whether the cautious prior was taken."""
     fits = [method.fit(crowd.labels) for method in METHODS.values()]
-    return [1 - right_of(fit.responsibilities_, crowd.truth).mean() for fit in fits] + [float(fits[-1].is_cautious_)]
+    right = [np.average(right_of(fit.responsibilities_, crowd.truth), weights=weights) for fit in fits]
+    return [*(1 - np.array(right)), float(fits[-1].is_cautious_)]
 
 
 def main(parts: list[str]) -> None:
     """Print a table of each part."""
     warnings.simplefilter("ignore", AnnotationWarning)
     for part in parts or ["recorded", "simulated"]:
-        last = "- vote" if part == "single" else "- better"
+        of_vote = part in ("single", "weighed")
+        last = "- vote" if of_vote else "- better"
         print(f"{part:32s}" + "".join(f"{name:>17s}" for name in METHODS) + f"{'cautious':>10s}{last:>10s}")
         rows = []
         for name, some in crowds(part):
-            of_draws = np.array([errors(crowd) for crowd in some])
+            weights = weights_of(name.partition(",")[0]) if part == "weighed" else None
+            of_draws = np.array([errors(crowd, weights) for crowd in some])
             found = of_draws.mean(axis=0)
-            beyond = (of_draws[:, 3] - of_draws[:, 0]).max() if part == "single" else found[3] - min(found[1:3])
+            beyond = (of_draws[:, 3] - of_draws[:, 0]).max() if of_vote else found[3] - min(found[1:3])
             rows.append([*found, beyond])
             print(f"{name:32s}" + line(rows[-1]), flush=True)
         if part == "simulated":
