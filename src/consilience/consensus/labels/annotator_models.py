@@ -41,14 +41,15 @@ each annotator while all annotators share the rows of the others, see `choice_of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.optimize import minimize, root
-from scipy.special import digamma, gammaln
+from scipy.optimize import minimize
+from scipy.special import digamma, gammaln, zeta
 
 from consilience.annotations.further_labels import sum_cells
 from consilience.consensus.labels.confusion_cells import (
@@ -82,8 +83,9 @@ BY_ROUNDING = 1e-9  # of a value: changes below it may come from the order of a 
 FLAT = 1e-7  # of the terms of a slope: below it, the secant step would depend on how they were rounded
 CROWD_STEPS = 10  # steps of the solver for α, β per sweep
 CROWD_LIMITS = (np.log(1e-2), np.log(1e6))  # of ln α, ln β
-ROUNDING = 1e-13  # of ln α, ln β, where the slope is zero; values of the objective tell them from others to 1e-7 only
-NEAR = 0.1  # of ln α, ln β, within which a zero of the slope is that of the maximum found
+NEWTON_STEPS = 8
+SMALL_STEP = 1e-7  # of ln α, ln β: after such a step of Newton's method they are right to rounding
+NEAR = 0.1  # of ln α, ln β, within which a minimum is that sought
 
 
 @dataclass(frozen=True)
@@ -429,27 +431,58 @@ def fit_crowd(start: Float[np.ndarray, "2"], right_wrong: Float[np.ndarray, "ann
     The labels of an annotator have a Beta-binomial distribution, since q(a_j) = Beta(α + right, β + wrong) follows.
     """
     imagined = expected_log_dirichlet(IMAGINED)
-    total, n = right_wrong.sum(1), len(right_wrong) + 1
+    counts, n = np.column_stack([right_wrong, right_wrong.sum(1)]), len(right_wrong) + 1
+
+    def sums(log_crowd: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Sum a function over annotators, at α, β and minus that at α + β; with counts, minus without."""
+        crowd = np.exp(log_crowd)
+        alone = np.append(crowd, crowd.sum())
+        return np.asarray((function(alone + counts).sum(0) - n * function(alone)) * [1, 1, -1])
 
     def objective(log_crowd: np.ndarray) -> tuple[float, np.ndarray]:
-        crowd = np.exp(log_crowd)
-        value = gammaln(crowd + right_wrong).sum() - gammaln(crowd.sum() + total).sum() + (crowd - 1) @ imagined
-        value += n * (gammaln(crowd.sum()) - gammaln(crowd).sum())
-        slope = digamma(crowd + right_wrong).sum(0) - digamma(crowd.sum() + total).sum() + imagined
-        slope += n * (digamma(crowd.sum()) - digamma(crowd))
-        return -float(value), -slope * crowd  # in ln α and ln β
+        value = sums(log_crowd, gammaln).sum() + (np.exp(log_crowd) - 1) @ imagined
+        return -float(value), slope(log_crowd)
 
-    found = minimize(
-        objective,
-        np.log(start),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[CROWD_LIMITS] * 2,
-        options={"maxiter": CROWD_STEPS},
-    )
-    exact = root(lambda log_crowd: objective(log_crowd)[1], found.x, tol=ROUNDING)
-    is_of_it = np.abs(exact.x - found.x).max() < NEAR and np.abs(exact.fun).max() <= np.abs(found.jac).max()
-    return np.exp(np.clip(exact.x, *CROWD_LIMITS) if is_of_it else found.x)
+    def slope(log_crowd: np.ndarray) -> np.ndarray:  # by ln α and ln β
+        terms = sums(log_crowd, digamma)
+        return -(terms[:2] + terms[2] + imagined) * np.exp(log_crowd)
+
+    def curvature(log_crowd: np.ndarray) -> np.ndarray:
+        crowd, terms = np.exp(log_crowd), sums(log_crowd, lambda at: zeta(2, at))  # ψ'
+        return np.diag(slope(log_crowd)) - (np.diag(terms[:2]) + terms[2]) * np.outer(crowd, crowd)
+
+    exact = _minimum_near(np.log(start), slope, curvature)
+    if exact is None:
+        found = minimize(
+            objective,
+            np.log(start),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[CROWD_LIMITS] * 2,
+            options={"maxiter": CROWD_STEPS},
+        ).x
+        exact = _minimum_near(found, slope, curvature)
+    return np.exp(np.clip(found if exact is None else exact, *CROWD_LIMITS))
+
+
+def _minimum_near(
+    start: Float[np.ndarray, "2"],
+    slope: Callable[[np.ndarray], np.ndarray],
+    curvature: Callable[[np.ndarray], np.ndarray],
+) -> Float[np.ndarray, "2"] | None:
+    """Return a minimum by Newton's method; None if there is none within NEAR, where the curvature is positive."""
+    place = start
+    for _ in range(NEWTON_STEPS):
+        curved = curvature(place)
+        if curved[0, 0] <= 0 or np.linalg.det(curved) <= 0:
+            return None
+        step = np.linalg.solve(curved, slope(place))
+        place = place - step
+        if np.abs(place - start).max() >= NEAR:
+            return None
+        if np.abs(step).max() <= SMALL_STEP:
+            return place
+    return None
 
 
 def kl_beta(accuracy: Float[np.ndarray, "annotators 2"], crowd: Float[np.ndarray, "2"]) -> float:
