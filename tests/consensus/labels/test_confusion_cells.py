@@ -1,5 +1,7 @@
 """Cells of confusion matrices: sparse ones are those of dense ones that have labels."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,15 @@ from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln
 
 from consilience.consensus.labels.annotator_models import Hierarchical
-from consilience.consensus.labels.confusion_cells import DenseCells, RowPrior, SparseCells, even_errors, sum_log_errors
+from consilience.consensus.labels.confusion_cells import (
+    DenseCells,
+    RowPrior,
+    SparseCells,
+    digamma_rise,
+    even_errors,
+    log_gamma_rise,
+    sum_log_errors,
+)
 from consilience.inference.label_counts import MOST_PROBABLE, ProbableLabels, probable
 from consilience.inference.sparse_tables import SparseTable
 
@@ -48,8 +58,8 @@ def test_cells_with_labels_have_the_sums_of_all(seed):
     assert sum_log_errors(prior.errors) == pytest.approx(sum_log_errors(of_all.errors), rel=1e-12)
     np.testing.assert_allclose(sparse.totals, dense.totals)
     np.testing.assert_allclose(sparse.diagonal, dense.diagonal)
-    for function in (gammaln, digamma):
-        rises = sparse.rises(function, sparse.prior(prior)), dense.rises(function, dense.prior(of_all))
+    for rise_of in (log_gamma_rise, digamma_rise):
+        rises = sparse.rises(rise_of, sparse.prior(prior)), dense.rises(rise_of, dense.prior(of_all))
         for sums in ("of_components", "of_annotators", "right"):
             one, other = (getattr(cells, sums)(rise) for cells, rise in zip((sparse, dense), rises, strict=True))
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
@@ -91,8 +101,8 @@ def test_spreading_labels_over_other_cells_never_raises_the_bound(seed):
     prior = random_prior(rng, even_errors(N_CLASSES))
     sparse, dense = SparseCells(sparse_counts(counts, listed)), DenseCells(counts, 1)
     of_all = RowPrior(prior.concentration, prior.right, prior.wrong, dense_errors(prior.errors))
-    least = sparse.of_components(sparse.rises(gammaln, sparse.prior(prior)))
-    exact = dense.of_components(dense.rises(gammaln, dense.prior(of_all)))
+    least = sparse.of_components(sparse.rises(log_gamma_rise, sparse.prior(prior)))
+    exact = dense.of_components(dense.rises(log_gamma_rise, dense.prior(of_all)))
     assert (least <= exact + 1e-9 * np.abs(exact)).all()
 
 
@@ -102,12 +112,22 @@ def test_cells_that_change_nothing_are_not_computed():
     cells, seen = DenseCells(counts, 1), []
     prior = rng.gamma(1.0, size=SHAPE) + 0.1
 
-    def function(values):
-        seen.append(values.size)
-        return gammaln(values)
+    def rise(x, n):
+        seen.append(x.size)
+        return log_gamma_rise(x, n)
 
-    np.testing.assert_array_equal(cells.rises(function, prior), gammaln(prior + counts) - gammaln(prior))
-    assert seen == [int((counts == 1).sum())] * 2
+    np.testing.assert_array_equal(cells.rises(rise, prior), gammaln(prior + counts) - gammaln(prior))
+    assert seen == [int((counts == 1).sum())]
+
+
+@pytest.mark.parametrize("x", [0.5, 99.0, 101.0, 1e4, 1e6])
+@pytest.mark.parametrize("n", [1, 7, 1000])
+def test_rises_have_as_many_digits_as_their_sums(x, n):
+    """Differences of ln Γ and ψ have 9 of ψ at 1e6: bounds of large concentrations rose and fell by 1e-8."""
+    terms = x + np.arange(n)
+    near = {"rel": 2e-13}
+    assert log_gamma_rise(np.array([x]), np.array([n]))[0] == pytest.approx(math.fsum(np.log(terms)), **near)
+    assert digamma_rise(np.array([x]), np.array([n]))[0] == pytest.approx(math.fsum(1 / terms), **near)
 
 
 def test_no_update_lowers_the_bound_of_sparse_counts():

@@ -60,7 +60,9 @@ from consilience.consensus.labels.confusion_cells import (
     RowPrior,
     SparseCells,
     cells_of,
+    digamma_rise,
     even_errors,
+    log_gamma_rise,
     mix_errors,
     sum_log_errors,
 )
@@ -201,8 +203,8 @@ class Hierarchical:
     def _proposed(self) -> Hierarchical:
         """Return other hyperparameters: a minorising step, or for s a secant step where that is better."""
         cells, tables = self._cells, self._tables()
-        concentration, total = self._of_components(self.concentration), cells.totals
-        seated = self._by_class((digamma(concentration + total) - digamma(concentration)).sum(0))
+        concentration = self._of_components(self.concentration)
+        seated = self._by_class(digamma_rise(concentration, cells.totals).sum(0))
         right_wrong = self._right_wrong(tables)
         crowd, errors = fit_crowd(self.crowd, right_wrong), cells.errors(tables)
         moved = replace(self, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
@@ -274,7 +276,7 @@ class Hierarchical:
     def _tables(self) -> Any:
         """t of each cell, of classes."""
         cells, prior = self._cells, self._cells.prior(self._row_prior())
-        return cells.by_class(prior * cells.rises(digamma, prior))
+        return cells.by_class(prior * cells.rises(digamma_rise, prior))
 
     def _right_wrong(self, tables: Any) -> Float[np.ndarray, "annotators 2"]:
         right = self._cells.right(tables)
@@ -283,9 +285,9 @@ class Hierarchical:
     def _log_rows(self, concentration: Float[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
         """ln of the Polya probability of the counts under s."""
         cells = self._cells
-        rows = cells.of_components(cells.rises(gammaln, cells.prior(self._row_prior(concentration))))
+        rows = cells.of_components(cells.rises(log_gamma_rise, cells.prior(self._row_prior(concentration))))
         concentration = self._of_components(concentration)
-        rows = rows - (gammaln(concentration + cells.totals) - gammaln(concentration)).sum(0)
+        rows = rows - log_gamma_rise(concentration, cells.totals).sum(0)
         return np.asarray(self._by_class(rows))
 
     def _log_prior_of(self, concentration: Float[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:

@@ -3,7 +3,8 @@
     P_jkl = s_k (a_j 1[l = k] + w_j e_kl)                      prior of annotator j, class k, label l
     f     = Σ over cells of F(P_jkl + n_jkl) - F(P_jkl)        a rise: zero in every cell without labels, n = 0
 
-`Hierarchical` of `annotator_models` asks for it, with F = ln Γ and F = ψ. There are two bodies. `DenseCells` have all
+`Hierarchical` of `annotator_models` asks for it, with F = ln Γ and F = ψ: `log_gamma_rise` and `digamma_rise`, since
+the difference of two large values would have few digits. There are two bodies. `DenseCells` have all
 annotators, labels and components. `SparseCells` have a component for each label, and nearly all of their cells are
 empty: they list those in which labels are expected, from `ProbableLabels`. The few labels expected in improbable
 classes are divided evenly over the other cells of an annotator and a class, which have one prior, but for errors of the
@@ -23,12 +24,14 @@ from typing import Any, cast
 import numpy as np
 from jaxtyping import Float
 from scipy.sparse import csr_array
+from scipy.special import digamma, gammaln
 
 from consilience.inference.label_counts import ProbableLabels
 from consilience.inference.sparse_tables import SparseTable
 
 TINY = 1e-12  # stands for a prior probability of zero
 MOST_FULL = 0.8  # share of cells that are not empty, beyond which it is faster to compute all
+LARGE = 100.0  # argument of ln Γ and ψ from which on their series differ from them by rounding alone
 FEWEST_ERRORS = 1e-4  # of a label in a class, expected of all annotators: fewer are not told apart
 
 Counts = Float[np.ndarray, "annotators labels components"]
@@ -37,6 +40,7 @@ PerComponent = Float[np.ndarray, " components"]
 Totals = Float[np.ndarray, "annotators components"]
 Errors = Float[np.ndarray, "labels classes"] | SparseTable
 Function = Callable[..., Any]
+Rise = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -80,16 +84,15 @@ class DenseCells:
         mean = of.right[:, None, None] * np.eye(len(of.errors)) + of.wrong[:, None, None] * of.errors
         return self._of_components(of.concentration * mean)
 
-    def rises(self, function: Function, prior: Any) -> Any:
+    def rises(self, rise: Rise, prior: Any) -> Any:
         """F(P + n) - F(P) of each cell."""
-        seen = prior + self.counts
-        differ = seen != prior
-        if np.count_nonzero(differ) > MOST_FULL * seen.size:
-            return function(seen) - function(prior)
-        rise = np.zeros(seen.shape)
+        differ = prior + self.counts != prior
+        if np.count_nonzero(differ) > MOST_FULL * differ.size:
+            return rise(prior, self.counts)
+        found = np.zeros(differ.shape)
         # not by where=, with which gammaln of SciPy 1.17 writes outside its arrays
-        rise[differ] = function(seen[differ]) - function(prior[differ])
-        return rise
+        found[differ] = rise(prior[differ], self.counts[differ])
+        return found
 
     def by_class(self, cells: Any) -> Any:
         """Sum over the subtypes of each class."""
@@ -191,10 +194,10 @@ class SparseCells:
         mean[: len(label)] += np.where(label == listed, of.right[annotator[: len(label)]], 0.0)
         return np.maximum(of.concentration[component] * mean, TINY)
 
-    def rises(self, function: Function, prior: Any) -> Any:
+    def rises(self, rise: Rise, prior: Any) -> Any:
         """F(P + n) - F(P) of each cell, summed over those that it stands for."""
         n, times = self._values
-        return times * (function(prior + n) - function(prior))
+        return times * rise(prior, n)
 
     def by_class(self, cells: Any) -> Any:
         """Return the cells: each component is a class."""
@@ -284,6 +287,38 @@ class SparseCells:
 def cells_of(counts: Counts | ProbableLabels, n_subtypes: int = 1) -> DenseCells | SparseCells:
     """Return the cells of counts."""
     return SparseCells(counts) if isinstance(counts, ProbableLabels) else DenseCells(counts, n_subtypes)
+
+
+def log_gamma_rise(x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """ln Γ(x + n) - ln Γ(x), to rounding of the difference."""
+    return _rise(x, n, gammaln, _log_gamma_rise_by_series)
+
+
+def digamma_rise(x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """ψ(x + n) - ψ(x), to rounding of the difference."""
+    return _rise(x, n, digamma, _digamma_rise_by_series)
+
+
+def _rise(x: np.ndarray, n: np.ndarray, function: Function, by_series: Rise) -> np.ndarray:
+    large = x > LARGE
+    if not large.any():
+        return np.asarray(function(x + n) - function(x))
+    x, n, large = np.broadcast_arrays(x, n, large)
+    found = np.empty(x.shape)
+    found[~large] = function(x[~large] + n[~large]) - function(x[~large])
+    found[large] = by_series(x[large], n[large])
+    return found
+
+
+def _log_gamma_rise_by_series(x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    end = x + n
+    return (x - 0.5) * np.log1p(n / x) + n * (np.log(end) - 1) - n / (12 * x * end) - (end**-3 - x**-3) / 360
+
+
+def _digamma_rise_by_series(x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    end = x + n
+    inverse = n / (x * end)  # 1 / x - 1 / (x + n)
+    return np.log1p(n / x) + inverse / 2 + inverse * (1 / x + 1 / end) / 12 + (end**-4 - x**-4) / 120
 
 
 def even_errors(n_classes: int) -> SparseTable:

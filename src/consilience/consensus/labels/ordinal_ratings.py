@@ -61,9 +61,9 @@ NARROWEST, WIDEST = 0.1, 4.0  # noise, in units
 LAPSE, USUAL_LAPSE = (1.5, 10.5), 0.05  # of the Beta distribution; its mode
 SHAPE = 2.0  # of the inverse gamma distributions
 TYPICAL_BIAS, TYPICAL_NOISE, TYPICAL_NOISE_SPREAD = 0.4, 0.7, 0.4
-LENGTHS = (1.0, 0.5, 0.25, 0.1, 0.02, 0.0)  # of steps, relative to those of Fisher scoring
+LENGTHS = np.array([0.0, 0.02, 0.1, 0.25, 0.5, 1.0])  # of steps, relative to those of Fisher scoring
 TINY = 1e-12
-CHUNK_ENTRIES = 1 << 20  # of raters × cells × levels in memory at a time
+CHUNK_ENTRIES = 1 << 20  # of lengths × raters × cells × levels in memory at a time
 
 PerRater = Float[np.ndarray, " raters"]
 OfCells = Float[np.ndarray, "raters cells levels"]
@@ -202,7 +202,7 @@ def attentive(slope: PerRater, bias: PerRater, noise: PerRater, grid: ValueGrid)
 
 def update_raters(state: RatingsState, problem: RatingsProblem) -> Raters:
     """λ in closed form; a step of a, b and ln s of every rater, some raters at a time."""
-    n_raters, per_rater = len(state.raters.bias), len(problem.grid.values) * problem.grid.n_levels
+    n_raters, per_rater = len(state.raters.bias), len(LENGTHS) * len(problem.grid.values) * problem.grid.n_levels
     size = max(CHUNK_ENTRIES // per_rater, 1)
     parts = [update_some(slice(first, first + size), state, problem) for first in range(0, n_raters, size)]
     slope, bias, log_noise, lapse = np.concatenate(parts).T
@@ -260,19 +260,15 @@ def max_gain(
     grid: ValueGrid,
 ) -> Float[np.ndarray, "raters 3"]:
     """Return the parameters of each rater after the length of the step that gains most, which may be none."""
-    limits = np.log(np.array([NARROWEST, WIDEST]) * grid.unit)
-    best, highest = now, np.full(len(now), -np.inf)
-    for length in LENGTHS[::-1]:
-        there = now + length * change
-        there[:, 0] = np.clip(there[:, 0], 0, STEEPEST)
-        there[:, 2] = np.clip(there[:, 2], *limits)
-        there = now if length == 0 else there
-        probability = attentive(there[:, 0], there[:, 1], np.exp(there[:, 2]), grid)
-        gain = (heeded * np.log(probability)).sum((1, 2))
-        gain -= ((there - _means(state)) ** 2 * _precisions(state)).sum(1) / 2
-        is_better = gain > highest
-        best, highest = np.where(is_better[:, None], there, best), np.maximum(gain, highest)
-    return best
+    there = now + LENGTHS[:, None, None] * change
+    there[..., 0] = np.clip(there[..., 0], 0, STEEPEST)
+    there[..., 2] = np.clip(there[..., 2], *np.log(np.array([NARROWEST, WIDEST]) * grid.unit))
+    there[0] = now
+    slope, bias, log_noise = there.reshape(-1, 3).T
+    probability = attentive(slope, bias, np.exp(log_noise), grid).reshape(len(LENGTHS), *heeded.shape)
+    gain = (heeded * np.log(probability)).sum((2, 3))
+    gain -= ((there - _means(state)) ** 2 * _precisions(state)).sum(2) / 2
+    return there[gain.argmax(0), np.arange(len(now))]
 
 
 def update_noise_prior(log_noise: PerRater, noise_spread: float, unit: float) -> tuple[float, float]:
