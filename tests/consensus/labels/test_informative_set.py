@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 from scipy.stats import chi2, kstest
@@ -157,8 +158,17 @@ class TestBenefitOfDoubt:
 
     def test_at_least_three_members(self):
         p_values = np.array([0.5, 1e-9, 0.2, 0.9])
-        assert choose_annotators(p_values, np.zeros(4), 0.01) == (0, 1, 2)
-        assert choose_annotators(np.full(2, 0.9), np.zeros(2), 0.01) == (0, 1)
+        assert choose_annotators(p_values, np.zeros(4), np.arange(4), 0.01) == (0, 1, 2)
+        assert choose_annotators(np.full(2, 0.9), np.zeros(2), np.arange(2), 0.01) == (0, 1)
+
+    @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 2, 0, 3, 1]])
+    def test_of_equal_annotators_all_or_none_are_members(self, order):
+        """By number three of them were, so that the set followed the order of annotators."""
+        n_labels = np.array([2, 1, 2, 3, 0])
+        chosen = choose_annotators(np.ones(5), np.zeros(5), n_labels[order], 0.01)
+        assert sorted(n_labels[order][list(chosen)]) == [2, 2, 3]
+        assert len(choose_annotators(np.ones(5), np.zeros(5), np.minimum(n_labels, 2)[order], 0.01)) == 3
+        assert len(choose_annotators(np.ones(5), np.zeros(5), np.ones(5), 0.01)) == 5
 
 
 class TestRefine:

@@ -11,6 +11,7 @@ from consilience.annotations.names import NO_TAG
 from consilience.annotations.tags import TagSets
 from consilience.consensus import DawidSkene, TagConsensus
 from consilience.consensus.labels import tag_consensus as core
+from consilience.consensus.labels.tag_calibration import rates_of_good
 from consilience.errors import AnnotationWarning, InputError
 from consilience.simulation import simulate_tags
 
@@ -208,3 +209,10 @@ def test_somebody_who_gives_tags_at_random_is_weak():
 def test_no_tags_at_all_are_refused():
     with pytest.raises(InputError, match=r"TagConsensus needs tags, and no annotator gave any\."):
         TagConsensus().fit(pd.DataFrame({"item": [1, 2], "annotator": "Ann", "tag": [None, None]}))
+
+
+def test_equally_accurate_annotators_are_good_together():
+    """The first of them alone was, so that what is shared followed the order of annotators."""
+    sensitivity, specificity = np.array([[[0.9], [0.7], [0.5]], [[0.7], [0.9], [0.5]]])
+    found = rates_of_good(sensitivity, specificity, np.array([0.5]), np.array([10, 10, 10]))
+    np.testing.assert_allclose(found, [[0.8], [0.8]])

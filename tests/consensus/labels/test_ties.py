@@ -37,10 +37,10 @@ MODELS = {
     "ProductMixture": ProductMixture(random_state=0),
     "StagewiseEM": StagewiseEM(),
     "SpectralEM": SpectralEM(random_state=0),
-    "TagConsensus": TagConsensus(tol=1e-9),  # by the default, rounding decides after which of many slow sweeps it stops
+    "TagConsensus": TagConsensus(),
 }
-BY_ORDER = ("ProductMixture", "SpectralEM", "maximum likelihood", "StagewiseEM")
-"""Models that need the canonical order: they draw at random, may begin at a saddle, or choose among equals."""
+BY_ORDER = ("ProductMixture", "SpectralEM", "StagewiseEM")
+"""Models that need the canonical order: they draw at random, or sweep from a saddle (1 of 290 crowds)."""
 
 
 def tiny_crowd(seed):
@@ -86,9 +86,9 @@ def without_canonical_order(monkeypatch):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 290), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [[0, 1, 2, 11], pytest.param(range(290), marks=pytest.mark.slow)])
 def test_names_change_no_figure_of_anybody(name, seeds, request):
-    """Eight models of 290 crowds: 2320 cases."""
+    """Eight models of 290 crowds: 2320 cases. Of crowd 11, two annotators are equally good, and err differently."""
     if name not in BY_ORDER:
         request.getfixturevalue("without_canonical_order")
     for seed in seeds:
@@ -115,6 +115,14 @@ def test_names_change_no_figure_of_anybody(name, seeds, request):
             np.testing.assert_allclose(told, probability[scrambled.items], **near)
 
 
+@pytest.mark.usefixtures("without_canonical_order")
+def test_a_slow_fit_stops_after_the_same_sweep_in_any_order():
+    """Of a concentration of a million, the bound had 9 digits: the sweeps were 181 to 187."""
+    tags = tiny_tags(3)
+    scrambled = scramble(tags, np.random.default_rng(0)).annotations
+    assert len({TagConsensus(tol=1e-9).fit(each).n_iter_ for each in (tags, scrambled)}) == 1
+
+
 def tiny_ratings(seed):
     rng = np.random.default_rng(seed)
     n_items, n_raters, n_levels = rng.integers([3, 2, 2], [13, 6, 6])
@@ -125,25 +133,32 @@ def tiny_ratings(seed):
     return Labels.from_matrix(said, missing=-1, classes=range(n_levels))
 
 
-@pytest.mark.parametrize("how", ["individual", "auto"])
-@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 1000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 2000), marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("without_canonical_order")
-def test_turned_levels_turn_every_figure(how, seeds):
-    """Two models of 1000 crowds; items and annotators have other places and names, too."""
+def test_turned_levels_turn_every_figure(seeds):
+    """2000 crowds; items and annotators have other places and names, too."""
     for seed in seeds:
         labels = tiny_ratings(seed)
-        last, scrambled = labels.n_classes - 1, scramble(labels, np.random.default_rng(seed))
-        turned = replace(scrambled.annotations, label=last - scrambled.annotations.label).in_order()
-        here, there = (OrdinalRatings(list(range(last + 1)), how).fit(each) for each in (labels, turned))
-        raters = here.annotators_.select_dtypes("number").assign(bias=-here.annotators_["bias"])
-        items = scrambled.items
-        for found, expected in (
-            (there.annotators_[raters.columns], raters.iloc[scrambled.places["annotators"]]),
-            (there.responsibilities_, here.responsibilities_[items][:, ::-1]),
-            (there.values_, last - here.values_[items]),
-            (there.intervals_, last - here.intervals_[items][:, ::-1]),
-        ):
-            np.testing.assert_allclose(found, expected, atol=1e-4, err_msg=str(seed))
+        scrambled = scramble(labels, np.random.default_rng(seed))
+        turned = replace(scrambled.annotations, label=labels.n_classes - 1 - scrambled.annotations.label).in_order()
+        if turns(labels, turned, scrambled, "auto") == "equal":  # else it is the same fit
+            turns(labels, turned, scrambled, "individual")
+
+
+def turns(labels, turned, scrambled, annotator_model):
+    """Check a fit to turned levels, and return which raters were taken."""
+    levels, items = list(range(labels.n_classes)), scrambled.items
+    here, there = (OrdinalRatings(levels, annotator_model).fit(each) for each in (labels, turned))
+    assert there.annotator_model_ == here.annotator_model_
+    raters = here.annotators_.select_dtypes("number").assign(bias=-here.annotators_["bias"])
+    for found, expected in (
+        (there.annotators_[raters.columns], raters.iloc[scrambled.places["annotators"]]),
+        (there.responsibilities_, here.responsibilities_[items][:, ::-1]),
+        (there.values_, levels[-1] - here.values_[items]),
+        (there.intervals_, levels[-1] - here.intervals_[items][:, ::-1]),
+    ):
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+    return here.annotator_model_
 
 
 def test_exact_ties_are_undecided_and_told():

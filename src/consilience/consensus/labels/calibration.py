@@ -48,7 +48,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Num
 from scipy.optimize import brentq
 from scipy.sparse import csc_array
 from scipy.special import log_softmax, softmax
@@ -58,7 +58,7 @@ from consilience.annotations.further_labels import sum_cells
 from consilience.consensus.labels.annotator_models import IMAGINED, TINY, AnnotatorModel
 from consilience.consensus.labels.samples import have_several, sampled_items
 from consilience.consensus.labels.subtypes import of_classes
-from consilience.inference.clusters import are_tied, highest, most_probable
+from consilience.inference.clusters import TIE, are_tied, highest, most_probable
 from consilience.inference.product_distributions import (
     AnyTable,
     Chunk,
@@ -302,17 +302,30 @@ def _least(objective: Callable[[float], ValueAndSlope]) -> float:
 
 def confusion_of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np.ndarray, "classes labels"]:
     """Mean confusion matrix of the best annotators, weighted by their labels."""
-    matrices = model.matrices()
-    accuracy = accuracy_of(matrices, softmax(log_weights))
-    n_labels = model.n_labels()
-    order = np.argsort(-accuracy, kind="stable")
-    given = np.cumsum(n_labels[order])
-    enough = GOOD * given[-1] * (1 + ROUNDING)  # three of twelve are a quarter, whichever way their sums are rounded
-    good = order[: max(int((given <= enough).sum()), 1)]
+    matrices, n_labels = model.matrices(), model.n_labels()
+    good = np.flatnonzero(are_good(accuracy_of(matrices, softmax(log_weights)), n_labels))
     # an average needs a weight, even where nobody has labels
     if isinstance(matrices, SparseTable):
         return np.asarray(matrices.take(good).mean_of_annotators(n_labels[good] + TINY).T)
     return np.average(matrices[good], axis=0, weights=n_labels[good] + TINY)
+
+
+def are_good(
+    accuracy: Float[np.ndarray, " annotators"], n_labels: Num[np.ndarray, " annotators"]
+) -> Bool[np.ndarray, " annotators"]:
+    """Whether annotators are the best ones, who gave a quarter of all labels; those equally accurate are all or none.
+
+    Examples
+    --------
+    >>> are_good(np.array([0.7, 0.9, 0.9, 0.6]), np.array([10, 10, 10, 30])).tolist()
+    [False, True, True, False]
+    """
+    order = np.argsort(-accuracy)
+    falling, given = -accuracy[order], np.cumsum(n_labels[order])
+    last = np.searchsorted(falling, falling + TIE, side="right") - 1  # of those who are as accurate
+    # three of twelve are a quarter, whichever way their sums are rounded; the most accurate always count
+    enough = (given[last] <= GOOD * given[-1] * (1 + ROUNDING)) | (falling <= falling[0] + TIE)
+    return np.asarray(enough[np.argsort(order)])
 
 
 def with_best(probabilities: Probabilities, best: Int[np.ndarray, " items"]) -> Probabilities:

@@ -31,8 +31,9 @@ free only because annotator j is in S.
 
 Decided here
 ------------
-At least three annotators stay in S, those with the strongest evidence: with fewer, a mixture is not identified. If S
-returns to an earlier value, refinement stops. A gold item has its class in step 1, and in the tests of all annotators.
+At least three annotators stay in S, those with the strongest evidence, and of equal evidence the most labels: with
+fewer, a mixture is not identified. If S returns to an earlier value, refinement stops. A gold item has
+its class in step 1, and in the tests of all annotators.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Num
 from scipy.optimize import brentq
 from scipy.special import expit, logit, softmax, xlogy
 from scipy.stats import chi2
@@ -68,6 +69,7 @@ from consilience.inference.product_distributions import (
 )
 
 LEAST = 3  # annotators in S
+TIED = 9  # digits in which p-values of annotators are equal whom rounding alone tells apart
 EDGE = 1e-6  # distance of the share of informative annotators from 0 and 1
 MOST_ROUNDS = 20
 ROUND_ITER = 100  # EM sweeps between two tests of the annotators
@@ -286,7 +288,7 @@ class Refining:
             statistic, degrees = score_statistic(self.parts.total(dependence, given), self.counts)
             p_values = chi2.sf(statistic, np.maximum(degrees, 1))
             probability = benefit_of_doubt(statistic, degrees, self.counts.sum(1))
-            proposed = choose_annotators(p_values, probability, self.level)
+            proposed = choose_annotators(p_values, probability, self.counts.sum(1), self.level)
             return Selection(members, trace, given, p_values, probability, proposed, seen | {members})
 
         return iterate(
@@ -326,13 +328,24 @@ def score_statistic(
 
 
 def choose_annotators(
-    p_values: Float[np.ndarray, " annotators"], probability: Float[np.ndarray, " annotators"], level: float
+    p_values: Float[np.ndarray, " annotators"],
+    probability: Float[np.ndarray, " annotators"],
+    n_labels: Num[np.ndarray, " annotators"],
+    level: float,
 ) -> tuple[int, ...]:
-    """Annotators for whom there is evidence; if fewer than three, the next by p-value."""
-    inside = informs(p_values, probability, level)
-    order = np.lexsort([p_values, ~inside])
-    n_kept = max(int(np.count_nonzero(inside)), min(LEAST, len(order)))
-    return tuple(sorted(int(annotator) for annotator in order[:n_kept]))
+    """Annotators for whom there is evidence; if fewer than three, the next by p-value and labels, equal ones together.
+
+    Examples
+    --------
+    >>> choose_annotators(np.array([1.0, 0.1, 1.0, 1.0, 1.0]), np.zeros(5), np.array([2, 2, 1, 2, 0]), 0.05)
+    (0, 1, 3)
+    """
+    outside, p_values = ~informs(p_values, probability, level), p_values.round(TIED)
+    keys = np.column_stack([outside, p_values, -n_labels])
+    first = np.lexsort(keys.T[::-1])[:LEAST]
+    chosen = ~outside | (keys == keys[first[-1]]).all(1)
+    chosen[first] = True
+    return tuple(np.flatnonzero(chosen).tolist())
 
 
 def informs(

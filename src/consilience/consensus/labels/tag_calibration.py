@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import expit
 
-from consilience.consensus.labels.calibration import GOOD, RECORDED, ROUNDING, Floors
+from consilience.consensus.labels.calibration import RECORDED, ROUNDING, Floors, are_good
 
 OfTags = Float[np.ndarray, "items tags"]
 OfAnnotators = Float[np.ndarray, "annotators tags"]
@@ -68,11 +68,6 @@ def rates_of_good(
 ) -> Float[np.ndarray, "rates tags"]:
     """Mean rates of the most accurate annotators of each tag, weighted by how many items they saw."""
     accuracy = share * sensitivity + (1 - share) * specificity
-    order = np.argsort(-accuracy, axis=0, kind="stable")
-    given = np.cumsum(n_seen[order], axis=0)
-    # as in `calibration.confusion_of_good_annotators`; the best one always counts
-    is_good = given <= GOOD * given[-1] * (1 + ROUNDING)
-    is_good[0] = True
-    weights = is_good * (n_seen[order] + ROUNDING)  # a mean needs a weight, even where nobody saw anything
-    ordered = (np.take_along_axis(rate, order, axis=0) for rate in (sensitivity, specificity))
-    return np.stack([(weights * rate).sum(0) / weights.sum(0) for rate in ordered])
+    is_good = np.column_stack([are_good(of_tag, n_seen) for of_tag in accuracy.T])
+    weights = is_good * (n_seen[:, None] + ROUNDING)  # a mean needs a weight, even where nobody saw anything
+    return np.stack([(weights * rate).sum(0) / weights.sum(0) for rate in (sensitivity, specificity)])

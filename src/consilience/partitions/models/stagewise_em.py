@@ -14,8 +14,7 @@ cells a component.
 Decided here
 ------------
 Annotators who enter S together, or whose evidence in refining is equal, are in order of first appearance in the table,
-in memory in canonical order; so where fewer than three have evidence, others without any may be chosen than in memory.
-So may another of several copies with as many labels stand for the rest.
+in memory in canonical order. So may another of several copies with as many labels stand for the rest.
 
 Copies are found in a sample of the items, as by `DawidSkene`; then each partition merges its own.
 """
