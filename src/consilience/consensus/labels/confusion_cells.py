@@ -300,12 +300,8 @@ def digamma_rise(x: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def _rise(x: np.ndarray, n: np.ndarray, function: Function, by_series: Rise) -> np.ndarray:
-    large = x > LARGE
-    if not large.any():
-        return np.asarray(function(x + n) - function(x))
-    x, n, large = np.broadcast_arrays(x, n, large)
-    found = np.empty(x.shape)
-    found[~large] = function(x[~large] + n[~large]) - function(x[~large])
+    x, n = np.broadcast_arrays(x, n)
+    found, large = np.asarray(function(x + n) - function(x)), x > LARGE
     found[large] = by_series(x[large], n[large])
     return found
 
