@@ -57,7 +57,7 @@ class Cell:
         """Return what turns a fit into figures: what a function and those of `uses` reach."""
         return script_of(compute, *self.uses)
 
-    @property
+    @cached_property
     def defaults(self) -> dict[str, Any]:
         """The defaults of all parameters of the estimator, and of estimators in it."""
         own = {} if self.estimator is None else self.estimator.get_params(deep=True)

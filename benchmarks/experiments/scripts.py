@@ -13,7 +13,7 @@ import hashlib
 import importlib.util
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 SCRIPTS, PACKAGE = "benchmarks", "consilience"
@@ -35,7 +35,7 @@ class Script:
     texts: dict[Name, str] = field(default_factory=dict)
     imported: set[Name] = field(default_factory=set)
 
-    @property
+    @cached_property
     def version(self) -> str:
         return digest(repr(sorted(self.texts.items())))
 
@@ -66,12 +66,20 @@ def _script(names: frozenset[Name]) -> Script:
         elif module.split(".")[0] == SCRIPTS and (module, name) not in script.texts:
             source = _source(module)
             if name in source.statements:
-                statements = source.statements[name]
-                script.texts[module, name] = "\n".join(map(ast.unparse, statements))
-                waiting += [found for statement in statements for found in _references(statement, source)]
+                script.texts[module, name], references = _definition(module, name)
+                waiting += references
             elif name in source.imports:  # a module that passes it on
                 waiting.append(source.imports[name])
     return script
+
+
+@cache
+def _definition(module: str, name: str) -> tuple[str, list[Name]]:
+    """Return the text of a definition, and the definitions that it names."""
+    source = _source(module)
+    statements = source.statements[name]
+    named = [found for statement in statements for found in _references(statement, source)]
+    return "\n".join(map(ast.unparse, statements)), list(dict.fromkeys(named))
 
 
 @dataclass

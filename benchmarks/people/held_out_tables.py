@@ -8,6 +8,7 @@ NMI from average linkage have standard errors over draws. Within two of them, a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ TOLERATED, FAR = 0.001, 0.01  # nats by which a forecast may be behind; those ab
 VERDICTS = {"below": "better", "level": "level", "above": "worse"}  # of a loss
 
 
+@cache
 def results(record: Record, part: str) -> pd.DataFrame:
     """Return one row for each set and method."""
     rows = record.frame(part)

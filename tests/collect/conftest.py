@@ -142,6 +142,8 @@ def sqlite_store(tmp_path, new_file):
 
 
 PASSWORD = "correct horse battery"
+UNUSED = []
+"""Applications of tests that are over, to serve other stores: each arranges its routes as they are first asked for."""
 
 
 @contextlib.contextmanager
@@ -151,7 +153,8 @@ def visiting(store, **options):
     app_module = pytest.importorskip("consilience.collect.app", reason="FastAPI is not installed")
     many = Rate(100_000, 1)
     limits = app_module.Limits(login=many, account=many, join=many, board=many, api=many, strangers=many)
-    app = app_module.create_app(store, setup_token="first", limits=limits, background=False, **options)
+    app = UNUSED.pop() if UNUSED and not options else app_module.create_app(store, background=False, **options)
+    app.state.served = app_module.Served(store, "first", limits, **options)
     opened = []
 
     def open_browser(**options):
@@ -164,6 +167,8 @@ def visiting(store, **options):
         yield open_browser
         for one in opened:
             one.close()
+    if not options:
+        UNUSED.append(app)
 
 
 @pytest.fixture

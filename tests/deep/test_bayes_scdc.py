@@ -381,11 +381,11 @@ class TestMomentum:
     @pytest.mark.parametrize(
         "wrong",
         [
-            {"concentration": jnp.array([-2.0, 0.0])},
-            {"outer": jnp.array([[[-50.0]], [[0.0]]])},
-            {"strength": jnp.array([-2.0, 0.0])},
-            {"degrees": jnp.array([-9.0, 0.0])},
-            {"linear": jnp.array([[jnp.nan], [0.0]])},
+            {"concentration": np.array([-2.0, 0.0])},
+            {"outer": np.array([[[-50.0]], [[0.0]]])},
+            {"strength": np.array([-2.0, 0.0])},
+            {"degrees": np.array([-9.0, 0.0])},
+            {"linear": np.array([[np.nan], [0.0]])},
         ],
         ids=lambda wrong: next(iter(wrong)),
     )

@@ -209,7 +209,7 @@ class Normalised(eqx.Module):
 
 
 class Plain(eqx.Module):
-    layer: eqx.nn.Linear = eqx.nn.Linear(63, 4, key=jax.random.key(0))
+    layer: eqx.nn.Linear
 
     def __call__(self, value):
         return self.layer(value)
@@ -221,19 +221,19 @@ class Empty(eqx.Module):
 
 
 @pytest.mark.parametrize(
-    ("module", "message"),
+    ("make", "message"),
     [
-        (lambda picture: picture, "'encoder' must be an Equinox module with a __call__ method. Got function"),
-        (Small(3), r"'encoder' returns an array of shape \(3,\), 3 numbers, .* Expected 4: 2 × n_latent"),
-        (TwoArrays(), r"'encoder' must return one array. For an input of shape \(9, 7\), it returns 2"),
-        (Failing(), r"'encoder' fails for an input of shape \(9, 7\): "),
-        (Normalised(), "'encoder' has a layer with a state, such as BatchNorm"),
-        (Empty(), "'encoder' has no weights to train"),
+        (lambda: lambda picture: picture, "'encoder' must be an Equinox module with a __call__ method. Got function"),
+        (lambda: Small(3), r"'encoder' returns an array of shape \(3,\), 3 numbers, .* Expected 4: 2 × n_latent"),
+        (TwoArrays, r"'encoder' must return one array. For an input of shape \(9, 7\), it returns 2"),
+        (Failing, r"'encoder' fails for an input of shape \(9, 7\): "),
+        (Normalised, "'encoder' has a layer with a state, such as BatchNorm"),
+        (Empty, "'encoder' has no weights to train"),
     ],
 )
-def test_a_module_that_does_not_fit_is_refused_before_training(module, message):
+def test_a_module_that_does_not_fit_is_refused_before_training(make, message):
     with pytest.raises(InputError, match=message):
-        BayesSCDC(2, **SMALL, encoder=module).fit(squares()[0])
+        BayesSCDC(2, **SMALL, encoder=make()).fit(squares()[0])
 
 
 @pytest.mark.parametrize("estimator", [BayesSCDC, SCDC])
@@ -255,7 +255,7 @@ def test_dropout_differs_between_rows_and_keys_in_training_alone():
 
 
 def test_a_module_without_a_key_is_called_without_one():
-    network = UserModule(Plain())
+    network = UserModule(Plain(eqx.nn.Linear(63, 4, key=jax.random.key(0))))
     rows = jnp.ones((2, 63))
     np.testing.assert_array_equal(apply(in_training(network, jax.random.key(0)), rows), apply(network, rows))
 

@@ -12,9 +12,6 @@ import matplotlib.image
 import nbformat
 import numpy as np
 from nbclient import NotebookClient
-from sphinx_gallery.gen_gallery import DEFAULT_GALLERY_CONF
-from sphinx_gallery.notebook import jupyter_notebook
-from sphinx_gallery.py_source_parser import split_code_and_text_blocks
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
 SECONDS = 600  # that a cell may take: the machines are slow and shared
@@ -27,6 +24,10 @@ def of_cells(*sources):
 
 def of_script(path):
     """The notebook that the gallery offers for a script of its own."""
+    from sphinx_gallery.gen_gallery import DEFAULT_GALLERY_CONF  # with Sphinx, for which no other process should wait
+    from sphinx_gallery.notebook import jupyter_notebook
+    from sphinx_gallery.py_source_parser import split_code_and_text_blocks
+
     _, blocks = split_code_and_text_blocks(str(path))
     made = jupyter_notebook(blocks, DEFAULT_GALLERY_CONF, str(path.parent))
     return nbformat.reads(json.dumps(made), as_version=4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -206,6 +206,7 @@ def compute_ensembles(cell: Cell) -> dict[str, Any]:
 # ---- tables and quotes of fusions
 
 
+@cache
 def scores_of(record: Record, data: str, measure: str = "nmi") -> pd.DataFrame:
     """Return a measure by draw or seed and method; of a method that draws no random numbers, the same for each seed."""
     rows = record.frame("fusions", data=data)

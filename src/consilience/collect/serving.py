@@ -151,6 +151,7 @@ def full_address(request: Request, route: str, **named: str) -> str:
     return str(found) if public is None else f"{public.url}{found.path}"
 
 
+@cache
 def environment() -> Environment:
     """Return the templates, which escape all that they are given, and refuse names that they are not."""
     pages = Environment(
