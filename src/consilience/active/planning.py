@@ -154,17 +154,17 @@ def plan(
     if pilot is not None:
         pilot = as_groupings(pilot, None, "plan")
         crowds, agreement = [people_of(pilot, rng)], mean_agreement(pilot)
-    else:
-        told: dict[str, Any] = {"n_clusters": n_clusters, "agreement": agreement}
-        crowds = [imagined_people(n_items, **told, rng=rng) for _ in range(n_draws)]  # type: ignore[arg-type]
-    people = crowds[0]
-    size = people.size if subset_size is None else int(subset_size)
-    if size > people.size:
+    most: Any = n_items if pilot is None else crowds[0].size
+    size = most if subset_size is None else int(subset_size)
+    if size > most:  # before people are imagined, which takes seconds
         raise InputError(
-            f"The 'subset_size' parameter of plan must be at most {people.size}, "
+            f"The 'subset_size' parameter of plan must be at most {most}, "
             f"{'the number of items' if pilot is None else 'which people of the pilot sorted at a time'}: how many "
             f"groups they make of more is not known. Got {size} instead."
         )
+    if pilot is None:
+        told: dict[str, Any] = {"n_clusters": n_clusters, "agreement": agreement}
+        crowds = [imagined_people(n_items, **told, rng=rng) for _ in range(n_draws)]  # type: ignore[arg-type]
     design = _Design(crowds, size, int(subsets_each), SubsetFusion() if model is None else model)
     with showing("plan", shown=bool(verbose)):
         table = _curve(design, target, int(max_annotators), int(n_draws), rng)
@@ -174,7 +174,7 @@ def plan(
         target=float(target),
         annotators=annotators,
         groupings=groupings,
-        groupings_per_item=groupings * size / len(people.items),
+        groupings_per_item=groupings * size / design.n_items,
         subset_size=size,
         subsets_each=design.subsets_each,
         agreement=float(agreement),  # type: ignore[arg-type]
