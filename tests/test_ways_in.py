@@ -162,8 +162,8 @@ def reading(name, fit):
 
     holders = [
         module
-        for module in list(sys.modules.values())
-        if module.__name__.startswith("consilience.")
+        for name, module in list(sys.modules.items())
+        if name.startswith("consilience.")  # first, as others are only imported when their attributes are asked for
         and module is not canonical
         and vars(module).get("arrange") is canonical.arrange
     ]

@@ -99,14 +99,8 @@ def test_predict_same_uses_the_annotators_view(fitted):
     assert model.predict_same(X.index[0], X.index[2], model.annotators_.index[0]) == pytest.approx(expected)
 
 
-def test_invalid_view(fitted):
-    model, X, _ = fitted
-    with pytest.raises(InputError, match="'view' must be an int from 0 to 0"):
-        model.predict(X, view=1)
-
-
 @pytest.mark.parametrize(("name", "value"), [("n_clusters", 0), ("hidden", 4), ("max_views", "all"), ("n_sweeps", 0)])
-def test_invalid_parameters(fitted, name, value):
-    _, X, z = fitted
+def test_invalid_parameters(name, value):
+    X, z = rings()
     with pytest.raises(InputError, match=f"The '{name}' parameter of DeepMCVC must be"):
         DeepMCVC(**{name: value}).fit(X, simulate_pairs(z, 2, 10, 0.9, random_state=0))
