@@ -1,7 +1,8 @@
-"""A reader of pages that accepts nothing malformed, and sketches in place of figures in reports."""
+"""A reader of pages that accepts nothing malformed, sketches in place of figures in reports, and a browser."""
 
 import base64
 import io
+import shutil
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,8 +11,10 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 from markupsafe import Markup
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter
 
 from consilience.analysis import panels
 from consilience.inspection import report
@@ -21,6 +24,8 @@ from consilience.inspection.report.svg import inline_svg
 
 LAYOUT = ("get_layout_engine", "draw_without_rendering")  # what takes long on a sheet that is not drawn
 
+BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+"""The first that is installed tries pages; the second, which has no windows, takes little more than half the time."""
 VIOLATIONS = {"resultTypes": ["violations"]}  # what axe describes; all that passes too takes longer
 VOID = {"meta", "br", "hr", "img", "input", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
 
@@ -111,9 +116,18 @@ class Page(HTMLParser):
 
 def sketch(figure, key, description, *, readable=0):
     """Stand for a figure in a page: its description and its texts, without a drawing."""
-    texts = (text.get_text() for text in figure.findobj(Text) if text.get_visible())
+    texts = (text.get_text() for text in texts_in(figure) if text.get_visible())
     written = Markup("").join(Markup("<text>{}</text>").format(text) for text in texts if text)
     return Markup('<svg role="img" aria-label="{}">{}</svg>').format(description, written)
+
+
+def texts_in(artist):
+    """Yield every text of a figure; ticks that nobody named have none yet, and would be made if they were asked for."""
+    for child in artist.get_children():
+        is_bare = isinstance(child, Axis) and not isinstance(child.get_major_formatter(), FixedFormatter)
+        yield from [child.label] if is_bare else texts_in(child)
+    if isinstance(artist, Text):
+        yield artist
 
 
 @pytest.fixture(scope="session")
@@ -161,3 +175,23 @@ def draw(*models, **options):
     """Write a report with its figures drawn."""
     with drawn_figures():
         return report(*models, **options)
+
+
+@contextmanager
+def chromium():
+    """Start Chromium by Playwright, whose loop runs in this thread meanwhile: other tests need theirs."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, started once for the tests of a file."""
+    with chromium() as found:
+        yield found

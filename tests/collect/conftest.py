@@ -29,7 +29,7 @@ from consilience.collect.results import flags
 from consilience.collect.security import Rate
 from consilience.collect.store import Store, work
 from consilience.collect.store.database import PRAGMAS
-from tests.pages import drawn_figures, sketches, thorough  # noqa: F401 (dashboards are parts of reports)
+from tests.pages import browser, drawn_figures, sketches, thorough  # noqa: F401 (dashboards are parts of reports)
 
 NUMBERS = itertools.count()
 STATIC = Path(demo.__file__).parents[1] / "static"
@@ -191,9 +191,9 @@ def session_of(store, lifetime=timedelta(hours=1)):
 
 def logged_in(visit, store, password_hash):
     store.set_password_hash(password_hash)
-    browser = visit()
-    assert browser.post("/admin/login", data={"password": PASSWORD}).headers["location"] == "/admin"
-    return browser
+    visitor = visit()
+    assert visitor.post("/admin/login", data={"password": PASSWORD}).headers["location"] == "/admin"
+    return visitor
 
 
 @pytest.fixture
@@ -222,26 +222,6 @@ def server(sqlite_store, visit, script):
     return SimpleNamespace(store=sqlite_store, visit=visit, script=script)
 
 
-@contextlib.contextmanager
-def chromium():
-    """Start Chromium by Playwright, whose loop runs in this thread meanwhile: other tests need theirs."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if path is None:
-        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium, started once for the tests of a file."""
-    with chromium() as found:
-        yield found
-
-
 @pytest.fixture
 def few_digits(monkeypatch):
     """Let the demo have 30 cards, of which a consensus is found soon."""
@@ -261,7 +241,7 @@ def send_script(text, route):
 
 
 @pytest.fixture
-def page(browser, address, few_digits):
+def page(browser, address, few_digits):  # noqa: F811
     """A page of the application in Chromium; no script may fail, and nothing be refused by the policy of the page."""
     troubles = []
     context = browser.new_context(base_url=address)

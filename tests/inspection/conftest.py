@@ -16,7 +16,7 @@ from consilience.estimators.base import CrowdEstimator
 from consilience.inspection import report
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
-from tests.pages import Page, draw, looked_at, sketches, thorough  # noqa: F401 (fixtures of these tests)
+from tests.pages import Page, browser, draw, looked_at, sketches, thorough  # noqa: F401 (fixtures of these tests)
 
 
 @pytest.fixture(scope="package")

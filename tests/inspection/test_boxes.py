@@ -9,10 +9,9 @@ from consilience.consensus import CorrelationClustering, DawidSkene, SubsetFusio
 from consilience.inspection import report
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_crowd
-from tests.inspection.test_browser import BOXES, CHROMIUM, browser  # noqa: F401
+from tests.inspection.test_browser import BOXES
 from tests.pages import drawn_figures
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 WIDTHS = (1440, 1024, 390)
 A4 = 703  # CSS pixels between margins of 12 mm
 KINDS = ["open sort", "closed sort", "free sort", "labels with gold", "pairs", "features", "statements"]
@@ -81,7 +80,7 @@ def study(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_cut_or_overlaps(kind, browser, tmp_path):  # noqa: F811
+def test_nothing_is_cut_or_overlaps(kind, browser, tmp_path):
     given, options = study(kind)
     with drawn_figures():
         path = report(*given, **options, path=tmp_path / "report.html")
@@ -93,7 +92,7 @@ def test_nothing_is_cut_or_overlaps(kind, browser, tmp_path):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_a_table_of_many_names_fits_on_paper(browser, tmp_path):  # noqa: F811
+def test_a_table_of_many_names_fits_on_paper(browser, tmp_path):
     topics = (
         "orders returns payment delivery account shops company press jobs gifts sizes colours brands offers news help"
     )
@@ -111,7 +110,7 @@ def test_a_table_of_many_names_fits_on_paper(browser, tmp_path):  # noqa: F811
     page.close()
 
 
-def test_faults_are_seen(browser):  # noqa: F811
+def test_faults_are_seen(browser):
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.set_content(
         '<style>body { margin: 0 } p { margin: 0 }</style><main><p style="height: 40px">one</p>'

@@ -5,7 +5,6 @@ import csv
 import io
 import json
 import re
-import shutil
 import time
 from functools import cache
 from itertools import pairwise
@@ -27,21 +26,10 @@ from consilience.inspection.report.page import Page
 from tests.pages import VIOLATIONS, draw
 from tests.quick_cases import some_quick
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 BOXES = (Path(__file__).parent / "boxes.js").read_text("utf-8")  # see test_boxes.py
 NAMES = ["שלום", "مرحبا", "-1 + 2", "Åland", "<b>bold</b>"]  # of items, from right to left and other hard ones
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The report on two studies in a real browser: accessible, complete without scripts, on phones and on paper."""
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -9,11 +7,7 @@ from consilience.inspection import difference_report, study_difference
 from tests.analysis.test_study_difference import study
 from tests.pages import VIOLATIONS, drawn_figures
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +19,6 @@ def address(tmp_path_factory):
     )
     with drawn_figures():
         return difference_report(found, path=tmp_path_factory.mktemp("two") / "report.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])

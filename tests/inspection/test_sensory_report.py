@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import shutil
 import textwrap
 from functools import partial
 from pathlib import Path
@@ -238,21 +237,15 @@ def test_the_page_on_free_sorts_shows_what_the_data_give(tmp_path, monkeypatch, 
 
 
 @pytest.fixture(scope="module")
-def explored(text, tmp_path_factory):
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+def explored(text, browser, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(text, encoding="utf-8")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        opened = browser.new_page(viewport={"width": 1280, "height": 900})
-        troubles = []
-        opened.on("pageerror", lambda error: troubles.append(str(error)))
-        opened.goto(path.as_uri())
-        yield opened
-        browser.close()
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    troubles = []
+    opened.on("pageerror", lambda error: troubles.append(str(error)))
+    opened.goto(path.as_uri())
+    yield opened
+    opened.close()
     assert troubles == []
 
 

@@ -9,10 +9,7 @@ import pytest
 from consilience.consensus import SubsetFusion
 from consilience.inspection import report
 from consilience.simulation import simulate_crowd
-from tests.inspection.test_browser import CHROMIUM, browser  # noqa: F401
 from tests.pages import draw
-
-NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +43,7 @@ def test_classes_have_the_plane_and_are_labelled_by_people(named, read):
     assert "6 annotators took part, who labelled " in page.root.text
 
 
-@NEEDS_CHROMIUM
-def test_it_takes_at_most_two_pages(study, browser, tmp_path):  # noqa: F811
+def test_it_takes_at_most_two_pages(study, browser, tmp_path):
     page = browser.new_page()
     page.goto(draw(study, short=True, certainty=None, path=tmp_path / "report.html").as_uri())
     assert 1 <= n_pages(page.pdf(format="A4")) <= 2
@@ -55,9 +51,8 @@ def test_it_takes_at_most_two_pages(study, browser, tmp_path):  # noqa: F811
     page.close()
 
 
-@NEEDS_CHROMIUM
 @pytest.mark.parametrize("short", [True, False])
-def test_with_ratings_it_has_the_map_the_means_and_the_pattern_match(study, browser, tmp_path, short):  # noqa: F811
+def test_with_ratings_it_has_the_map_the_means_and_the_pattern_match(study, browser, tmp_path, short):
     rng = np.random.default_rng(0)
     ratings = pd.DataFrame(rng.normal(3, 1, (48, 2)).round(1), study.items_, ["importance", "feasibility"])
     page = browser.new_page()

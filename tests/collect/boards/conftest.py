@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.collect.conftest import chromium
+from tests.pages import chromium
 
 
 @pytest.fixture(scope="package")
