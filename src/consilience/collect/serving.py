@@ -104,7 +104,6 @@ class Served:
     public: PublicAddress | None = None
     notices: dict[str, str] = field(default_factory=dict)
     counters: dict[str, RateLimit] = field(init=False)
-    pages: Environment = field(init=False)
     small_picture: Callable[[str, str], CheckedPicture] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -117,7 +116,6 @@ class Served:
             "strangers": "Too many requests without a valid token; 'Retry-After' says when to try again.",
         }
         self.counters = {name: RateLimit(getattr(self.limits, name), text) for name, text in sentences.items()}
-        self.pages = environment()
         self.small_picture = lru_cache(MOST_SMALL)(self._small_picture)
 
     def _small_picture(self, study: str, picture: str) -> CheckedPicture:
@@ -190,7 +188,7 @@ def page(request: Request, name: str, *, status: int = 200, **context: Any) -> H
     asker = getattr(request.state, "asker", None)
     can = asker.can(getattr(context.get("study"), "id", None)) if asker else {}
     given = usual | {"asker": asker, "can": can} | context
-    return HTMLResponse(served_by(request).pages.get_template(f"admin/{name}.html.j2").render(given), status)
+    return HTMLResponse(environment().get_template(f"admin/{name}.html.j2").render(given), status)
 
 
 def see(path: str) -> RedirectResponse:
