@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from consilience import Groupings
-from consilience.analysis.separation import _kept_apart, holm, letters_of, p_of_random_signs
+from consilience.analysis.separation import _kept_apart, letters_of, p_of_random_signs
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
+from consilience.inference.multiple_tests import correct_by_holm
 from consilience.inspection import report, separated_items
 
 
@@ -54,15 +55,10 @@ def test_of_several_groupings_of_a_person_the_first_counts():
     assert (people.item(), counts.item()) == (1, 1)
 
 
-def test_holm_is_that_of_the_definition():
-    p = np.array([0.01, 0.04, 0.03, 0.005])
-    assert holm(p) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-
-
 def test_the_smaller_of_two_p_values_counts_twice_before_all_pairs_are_corrected():
     pairs = separated_items(in_clusters(0.7)).pairs
     smaller = pairs[["p_company", "p_apart"]].min(axis=1).to_numpy()
-    assert pairs["p_corrected"].to_numpy() == pytest.approx(holm(np.minimum(1, 2 * smaller)))
+    assert pairs["p_corrected"].to_numpy() == pytest.approx(correct_by_holm(np.minimum(1, 2 * smaller)))
     assert (pairs["p_corrected"] < 1).any()
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime
-from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -23,6 +22,7 @@ from consilience.consensus import DawidSkene, MajorityVote
 from consilience.consensus.labels.dawid_skene import lower_bound, step
 from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
 from consilience.inference.iterate import Outcome, Trace
+from consilience.inference.product_distributions import encode_labels
 from consilience.semisupervised import DawidSkeneClassifier
 from consilience.semisupervised import item_prior as prior_file
 from consilience.semisupervised.cross_fitting import cross_fit, divide_folds
@@ -89,8 +89,7 @@ def labelled(data):
 def small_items(known=(-1, -1, 1, -1)):
     """Four items, two annotators, two classes."""
     labels = Labels.from_matrix([[0, 0], [0, 1], [1, 1], [1, None]])
-    onehot = csr_array((np.ones(7), labels.annotator * 2 + labels.label, labels.indptr), shape=(4, 4))
-    return LabelledItems(labels, onehot, np.array(known), 0.0, one_coin=False, learned=True)
+    return LabelledItems(labels, encode_labels(labels, 2), np.array(known), 0.0, one_coin=False, learned=True)
 
 
 # ---- the mathematics
@@ -99,13 +98,14 @@ def small_items(known=(-1, -1, 1, -1)):
 def test_the_expectation_is_that_of_all_assignments():
     """Of classes and of who tells them, enumerated; the class of a gold item is known."""
     items, rng = small_items(), np.random.default_rng(0)
+    said = items.onehot.chunks[0].onehot.toarray()
     p, mixing = rng.dirichlet(np.ones(2), 4), Mixing(1.7, 0.6)
     log_weights, log_table = np.log([0.3, 0.5]), np.log(rng.dirichlet(np.ones(2), 4))
     of_classifier = softmax(1.7 * floor_logs(p), axis=1)
     by_class, by_crowd = np.zeros((4, 2)), np.zeros((4, 2))
     for n, (k, crowd) in product(range(4), product(range(2), (True, False))):
         prior = 0.4 * np.exp(log_weights[k]) if crowd else 0.6 * of_classifier[n, k]
-        joint = prior * np.exp((items.onehot.toarray()[n] * log_table[:, k]).sum()) * (n != 2 or k == 1)
+        joint = prior * np.exp((said[n] * log_table[:, k]).sum()) * (n != 2 or k == 1)
         by_class[n, k] += joint
         by_crowd[n, k] += joint * crowd
     total = by_class.sum(1, keepdims=True)
@@ -113,7 +113,7 @@ def test_the_expectation_is_that_of_all_assignments():
     found = LabelsWithPrior(items, p, mixing).expectation(log_weights, log_table)
     assert found.log_likelihood == pytest.approx(np.log(total).sum())
     np.testing.assert_allclose(found.sizes, (by_crowd / total).sum(0))
-    np.testing.assert_allclose(found.counts, items.onehot.toarray().T @ q)
+    np.testing.assert_allclose(found.counts, said.T @ q)
     np.testing.assert_allclose(LabelsWithPrior(items, p, mixing).posterior(log_weights, log_table), q)
 
 

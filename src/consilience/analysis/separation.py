@@ -42,6 +42,7 @@ from consilience.annotations.fit_arguments import as_groupings
 from consilience.annotations.names import MISSING
 from consilience.errors import InputError
 from consilience.inference.memberships import Memberships
+from consilience.inference.multiple_tests import correct_by_holm
 
 LEVEL = 0.05
 MOST_ITEMS = 60
@@ -124,7 +125,7 @@ def separated_items(groupings: Any, *, level: float = LEVEL) -> Separation:
         raise InputError(f"The 'level' parameter of separated_items must be between 0 and 1. Got {level!r} instead.")
     first, second = np.triu_indices(n_items, 1)
     people, share, company, apart = _tests(Memberships.of(given), first, second)
-    corrected = holm(np.minimum(1, 2 * np.fmin(company, apart)))
+    corrected = correct_by_holm(np.minimum(1, 2 * np.fmin(company, apart)))
     pairs = pd.DataFrame(
         {
             "item_a": given.items[first],
@@ -248,22 +249,6 @@ def _p_of_so_few(
         own = crowd.reshape(-1) == number
         found[own] = np.cumsum(probability)[counts[own]]
     return np.minimum(found, 1.0)
-
-
-def holm(p: Float[np.ndarray, " tests"]) -> Float[np.ndarray, " tests"]:
-    """Correct p-values for their number, by Holm's method.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> holm(np.array([0.5, 0.01, 0.02])).tolist()
-    [0.5, 0.03, 0.04]
-    """
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))  # none is surer than one with a smaller p
-    corrected = np.empty(len(p))
-    corrected[order] = np.minimum(stepped, 1.0)
-    return corrected
 
 
 def letters_of(n_items: int, separated: list[tuple[int, int]]) -> list[str] | None:

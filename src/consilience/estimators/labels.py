@@ -226,17 +226,21 @@ class LabelAggregator(CrowdEstimator):
         return posterior(onehot, self._log_weights, table)
 
     def _evidence(self, labels: Labels) -> tuple[OneHotLabels, AnyTable]:
-        """Encode labels, and the evidence of each for each class; the last block is that of a newcomer."""
+        """Encode labels, and the evidence of each for each class."""
+        return self._encode(labels, self._log_table, weigh=True)
+
+    def _encode(self, labels: Labels, table: AnyTable, *, weigh: bool) -> tuple[OneHotLabels, AnyTable]:
+        """Encode labels, with weights or without, and give a table of logarithms a last block, that of a newcomer."""
         annotator, label = self._fitted_codes(labels)
-        n_labels = len(self._label_names)
-        newcomer = _log(self._columns_of_newcomer(len(self._log_weights)))  # ln 0 is infinite
-        if isinstance(self._log_table, SparseTable):
-            table: AnyTable = self._log_table.followed_by(SparseTable.of_one(newcomer))
+        n_labels, n_components = len(self._label_names), table.shape[-1]
+        newcomer = log_of_table(self._columns_of_newcomer(n_components))
+        if isinstance(table, SparseTable):
+            table = table.followed_by(SparseTable.of_one(newcomer))
         else:
-            table = np.vstack([self._log_table, newcomer])
-        weight = self._weights_of(labels.item, annotator, label)
+            table = np.vstack([table, newcomer])
+        weight = self._weights_of(labels.item, annotator, label) if weigh else None
         column, shape = annotator * n_labels + label, (len(labels), (len(self.annotators_) + 1) * n_labels)
-        return OneHotLabels.of(labels.item, column, shape, len(self._log_weights), weight=weight), table
+        return OneHotLabels.of(labels.item, column, shape, n_components, weight=weight), table
 
     def are_silent(self, labels: Labels) -> Bool[np.ndarray, " annotators"]:
         """Whether the labels of each annotator have no influence on the items' classes; those of newcomers have."""
@@ -299,17 +303,8 @@ class LabelAggregator(CrowdEstimator):
         """
         check_is_fitted(self)
         labels = self._labels(annotations, reset=False, missing=missing)
-        annotator, label = self._fitted_codes(labels)
         shares, columns = self._mixture()
-        newcomer = self._columns_of_newcomer(len(shares))
-        column = annotator * len(self._label_names) + label
-        n_columns = (len(self.annotators_) + 1) * len(self._label_names)
-        onehot = OneHotLabels.of(labels.item, column, (len(labels), n_columns), len(shares))
-        logs: AnyTable
-        if isinstance(columns, SparseTable):
-            logs = columns.followed_by(SparseTable.of_one(newcomer)).map(_log)
-        else:
-            logs = _log(np.concatenate([columns, newcomer]))
+        onehot, logs = self._encode(labels, log_of_table(columns), weigh=False)
         return onehot.log_likelihood(np.log(shares), logs) / labels.n_rows
 
     def _mixture(self) -> tuple[Weights, AnyTable]:
@@ -485,5 +480,8 @@ def without_floors(model: Any) -> Float[np.ndarray, "items classes"]:
     return found
 
 
-def _log(probability: np.ndarray) -> np.ndarray:
+def log_of_table(probability: Any) -> Any:
+    """Return logarithms of probabilities, that of 0 finite."""
+    if isinstance(probability, SparseTable):
+        return probability.map(log_of_table)
     return np.log(np.maximum(probability, np.finfo(float).tiny))

@@ -176,6 +176,10 @@ def accuracy_of(confusion: Confusion, share: Float[np.ndarray, " classes"]) -> P
     return np.asarray(np.einsum("akk,k->a", confusion, share))
 
 
-def to_dense(table: Float[np.ndarray, "..."] | SparseTable) -> Float[np.ndarray, "..."]:
-    """Return a table of all cells, in whatever shape it is one already, or from a sparse one."""
-    return table.to_dense() if isinstance(table, SparseTable) else table
+def rows_of(
+    table: Float[np.ndarray, "annotators labels components"] | SparseTable,
+    annotator: Int[np.ndarray, " rows"],
+    label: Int[np.ndarray, " rows"],
+) -> Float[np.ndarray, "rows components"]:
+    """Return the values of labels by annotators."""
+    return table.rows_of(annotator, label) if isinstance(table, SparseTable) else table[annotator, label]

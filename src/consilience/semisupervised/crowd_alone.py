@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.sparse import csr_array
 from scipy.special import logsumexp, softmax
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.copies import one_label_of_each
 from consilience.consensus.labels.dawid_skene import imagined_sizes
-from consilience.inference.product_distributions import Weights
+from consilience.inference.product_distributions import Weights, encode_labels
 from consilience.inference.sparse_tables import SparseTable
 from consilience.semisupervised.dawid_skene_classifier import LabelledItems, add_up_subtypes
 from consilience.semisupervised.item_prior import Probabilities
@@ -50,19 +49,17 @@ class CrowdAlone:
         heard = without(labels, consensus.are_silent(labels))
         weight = consensus._weights_of(heard.item, heard.annotator, heard.label)
         single = one_label_of_each(heard, consensus._copy_group)
-        learned = consensus.prior is not None
+        learned, n_classes = consensus.prior is not None, labels.n_classes
+        log_weights, table = consensus._log_weights, consensus._log_table
+        counting = consensus.counting_of_sparse() if isinstance(table, SparseTable) else "all"
         items = LabelledItems(
             labels=single[np.flatnonzero(labelled)],
-            onehot=encode_sparse(heard, weight)[np.flatnonzero(labelled)],
+            onehot=encode_labels(heard[np.flatnonzero(labelled)], n_classes, weight=weight, counting=counting),
             known=known[labelled],
             sizes=imagined_sizes(single) if learned else 0.0,
             one_coin=consensus.confusion == "one-coin",
             learned=learned,
         )
-        log_weights, n_classes = consensus._log_weights, labels.n_classes
-        table = consensus._log_table
-        if isinstance(table, SparseTable):
-            table = table.to_dense().reshape(-1, len(log_weights))
         scores, of_classes = add_up_subtypes(items.scores_alone(table), log_weights, n_classes)
         silent = int((~labelled).sum()) * float(logsumexp(log_weights))  # their part of the bound
         return cls(
@@ -79,10 +76,3 @@ class CrowdAlone:
     def responsibilities(self) -> Probabilities:
         """q(z) of the labelled items."""
         return np.asarray(softmax(self.scores + self.log_weights, axis=1))
-
-
-def encode_sparse(labels: Labels, weight: Float[np.ndarray, " labels"] | None) -> csr_array:
-    """Labels as a sparse matrix of items and of the labels of each annotator."""
-    values = np.ones(labels.n_rows) if weight is None else weight
-    column = labels.annotator * labels.n_classes + labels.label
-    return csr_array((values, column, labels.indptr), shape=(len(labels), labels.n_annotators * labels.n_classes))

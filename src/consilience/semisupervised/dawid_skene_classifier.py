@@ -30,7 +30,8 @@ Updates
     q(θ) from q(z), q(π) from q(z, c = 0), as in Dawid-Skene
     a, w  every few sweeps: see `item_prior`, of the scores under the present θ
 
-p comes from `cross_fitting`, at depth 1, 2 and 3 as long as the bound rises by `DEEPER`.
+p comes from `cross_fitting`, at depth 1, 2 and 3 as long as the bound rises by `DEEPER`; of many items and classes, at
+depth 1, since deeper ones take ten times as many classifiers and put few items more right.
 
 Decided here
 ------------
@@ -47,24 +48,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.sparse import csr_array
 from scipy.special import logsumexp, softmax
 
 from consilience.annotations import Labels
 from consilience.annotations.further_labels import sum_cells
 from consilience.consensus.labels.annotator_models import AnnotatorModel
 from consilience.consensus.labels.calibration import ASSUMED, confusion_of_good_annotators, with_best, with_ties
-from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, init, lower_bound, step
+from consilience.consensus.labels.dawid_skene import (
+    DawidSkeneEvidence,
+    DawidSkeneState,
+    columns_of,
+    init,
+    lower_bound,
+    step,
+)
 from consilience.consensus.labels.samples import have_several, sampled_items
 from consilience.inference import Trace, iterate
 from consilience.inference.clusters import most_probable
-from consilience.inference.product_distributions import Expectation, LogTable, Weights
-from consilience.inference.sparse_tables import to_dense
+from consilience.inference.product_distributions import AnyTable, Expectation, OneHotLabels, Weights, log_scores
+from consilience.inference.sparse_tables import SparseTable, rows_of
 from consilience.semisupervised.item_prior import (
+    MOST_CELLS,
     LabelsToPredict,
     Mixing,
     Probabilities,
@@ -84,14 +93,14 @@ class LabelledItems:
     """What the crowd says of the items that have labels, or a known class.
 
     labels : of these items, without annotators who are not heard; of copies, one label for each item.
-    onehot : (items, annotators × labels) weights of all labels.
+    onehot : all labels, with their weights.
     known : class of each gold item, -1 elsewhere.
     sizes : imagined items of each class in the prior of π, or 0.
     one_coin, learned : see `DawidSkene`.
     """
 
     labels: Labels
-    onehot: csr_array
+    onehot: OneHotLabels
     known: Int[np.ndarray, " items"]
     sizes: Float[np.ndarray, " classes"] | float
     one_coin: bool
@@ -107,23 +116,23 @@ class LabelledItems:
         """Whether nothing but features tells how often a label is right."""
         return not (self.known >= 0).any() and not have_several(self.labels).any()
 
-    def scores(self, log_table: LogTable) -> Float[np.ndarray, "items components"]:
+    def scores(self, log_table: AnyTable) -> Float[np.ndarray, "items components"]:
         """Σ_j E ln θ_j,k,y_nj; minus infinity for other classes than the known one of a gold item."""
-        found = np.asarray(self.onehot @ log_table)
-        n_subtypes = found.shape[1] // self.labels.n_classes
-        is_other = np.arange(found.shape[1]) // n_subtypes != self.known[:, None]
-        found[~self.free[:, None] & is_other] = -np.inf
+        found = np.concatenate(list(log_scores(self.onehot, np.zeros(log_table.shape[-1]), log_table)))
+        gold, n_subtypes = np.flatnonzero(~self.free), found.shape[1] // self.labels.n_classes
+        is_other = np.arange(found.shape[1]) // n_subtypes != self.known[gold, None]
+        found[gold] = np.where(is_other, -np.inf, found[gold])
         return found
 
-    def scores_alone(self, log_table: LogTable) -> Float[np.ndarray, "items components"]:
+    def scores_alone(self, log_table: AnyTable) -> Float[np.ndarray, "items components"]:
         """S; if no item has two labels, that of annotators who are right with the assumed probability."""
         if not self.is_single:
             return self.scores(log_table)
         n_classes = self.labels.n_classes
-        assumed = np.full((n_classes, n_classes), np.log((1 - ASSUMED) / max(n_classes - 1, 1)))
-        np.fill_diagonal(assumed, np.log(ASSUMED))
-        assumed = np.repeat(assumed, log_table.shape[1] // n_classes, axis=1)
-        return self.scores(np.tile(assumed, (len(log_table) // n_classes, 1)))
+        logs = np.log([ASSUMED, (1 - ASSUMED) / max(n_classes - 1, 1)])
+        right, wrong = np.repeat(logs[:, None], self.labels.n_annotators, axis=1)
+        found = self.scores(SparseTable.of_matching(right, wrong, n_classes))
+        return np.repeat(found, log_table.shape[-1] // n_classes, axis=1)
 
 
 @dataclass(frozen=True)
@@ -141,21 +150,30 @@ class LabelsWithPrior:
     def n_components(self) -> int:
         return self.probabilities.shape[1]
 
-    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
+    def expectation(self, log_weights: Weights, log_table: AnyTable) -> Expectation:
         """E-step, summed over items; the sizes are of q(z, c = 0)."""
         q, prior, log_likelihood = self._posterior(log_weights, log_table)
         by_crowd = (q / prior).sum(0) * (1 - self.mixing.weight) * np.exp(log_weights)
-        return Expectation(log_likelihood, by_crowd, np.asarray(self.items.onehot.T @ q))
+        return replace(self.items.onehot.expectation_of(q), log_likelihood=log_likelihood, sizes=by_crowd)
 
-    def posterior(self, log_weights: Weights, log_table: LogTable) -> Probabilities:
+    def posterior(self, log_weights: Weights, log_table: AnyTable) -> Probabilities:
         """q(z)."""
         return self._posterior(log_weights, log_table)[0]
 
-    def _posterior(self, log_weights: Weights, log_table: LogTable) -> tuple[Probabilities, Probabilities, float]:
-        prior = self.mixing.prior(log_weights, self.probabilities)
-        joint = self.items.scores(log_table) + np.log(prior)
-        total = logsumexp(joint, axis=1, keepdims=True)
-        return np.exp(joint - total), prior, float(total.sum())
+    def _posterior(self, log_weights: Weights, log_table: AnyTable) -> tuple[Probabilities, Probabilities, float]:
+        prior = self.mixing.weight * self._of_classifier + (1 - self.mixing.weight) * np.exp(log_weights)
+        q = self.items.scores(log_table)
+        highest = q.max(1, keepdims=True)
+        q -= highest
+        np.exp(q, out=q)
+        q *= prior
+        total = q.sum(1, keepdims=True)
+        q /= total
+        return q, prior, float((np.log(total) + highest).sum())
+
+    @cached_property
+    def _of_classifier(self) -> Probabilities:
+        return self.mixing.of_classifier(self.probabilities)
 
 
 @dataclass(frozen=True)
@@ -177,9 +195,9 @@ class FeatureState:
         return self.evidence.onehot  # type: ignore[return-value]
 
     @property
-    def log_table(self) -> LogTable:
+    def log_table(self) -> AnyTable:
         """E ln θ, a row for each annotator and label."""
-        return to_dense(self.dawid_skene.model.log_table).reshape(-1, self.labels.n_components)
+        return cast(AnyTable, columns_of(self.dawid_skene.model.log_table))
 
     def responsibilities(self) -> Probabilities:
         """q(z)."""
@@ -197,7 +215,7 @@ def init_features(
     labels = LabelsWithPrior(items, probabilities, mixing)
     evidence = DawidSkeneEvidence(labels, 0.0, items.sizes)
     q = softmax(scores + np.log(mixing.prior(log_weights, probabilities)), axis=1)
-    sums = Expectation(np.nan, (1 - mixing.weight) * q.sum(0), np.asarray(items.onehot.T @ q))
+    sums = replace(items.onehot.expectation_of(q), sizes=(1 - mixing.weight) * q.sum(0))
     state = init(evidence, sums, one_coin=items.one_coin, learned=items.learned)
     return FeatureState(state, evidence, np.inf)
 
@@ -239,6 +257,11 @@ class Depth:
     predict: Any
 
 
+def depths_for(n_cells: int) -> tuple[int, ...]:
+    """Return the depths to try, for a number of items × classes."""
+    return DEPTHS[:1] if n_cells > MOST_CELLS else DEPTHS
+
+
 def deepen(fit_at: Callable[[int], Depth], depths: Sequence[int], lower_bound_alone: float) -> Depth:
     """Go deeper as long as the bound rises; it is compared with that of Dawid-Skene alone at first."""
     best, bound = fit_at(depths[0]), lower_bound_alone
@@ -277,10 +300,10 @@ def calibrate_features(
 
     model, log_weights, responsibilities : after the last sweep.
     """
-    labels, table = items.labels, to_dense(model.log_table)
+    labels = items.labels
     labelled = items.free & (np.diff(labels.indptr) > 0)
     if not labelled.any():
-        scores = items.scores(table.reshape(-1, len(log_weights)))
+        scores = items.scores(columns_of(model.log_table))
         of_gold = mixing_of_scores(scores, log_weights, probabilities)
         return Trust(of_gold, 1.0, of_gold)
     chosen = sampled_items(labels, labelled)
@@ -288,7 +311,8 @@ def calibrate_features(
     told = probabilities[chosen]
     probability = model.left_out(some.item, some.annotator, some.label, responsibilities[chosen][some.item])
     logs, starts = np.log(probability), some.indptr[:-1]
-    score, without = (np.add.reduceat(rows, starts) for rows in (table[some.annotator, some.label], logs))
+    said = rows_of(model.log_table, some.annotator, some.label)
+    score, without = (np.add.reduceat(rows, starts) for rows in (said, logs))
     to_predict = LabelsToPredict(
         some.item, probability, without[some.item] - sum_cells(logs, some.item, some.annotator)
     )
@@ -315,8 +339,8 @@ def calibrated_probabilities(state: FeatureState, trust: Trust) -> Probabilities
 def fit_annotators(items: LabelledItems, responsibilities: Probabilities) -> AnnotatorModel:
     """Estimate the annotators' matrices from q(z) of Dawid-Skene alone."""
     labels = LabelsWithPrior(items, np.full_like(responsibilities, 1 / responsibilities.shape[1]), Mixing(1.0, 0.0))
-    sums = Expectation(np.nan, responsibilities.sum(0), np.asarray(items.onehot.T @ responsibilities))
     evidence = DawidSkeneEvidence(labels, 0.0, items.sizes)
+    sums = items.onehot.expectation_of(responsibilities)
     return init(evidence, sums, one_coin=items.one_coin, learned=items.learned).model
 
 

@@ -43,20 +43,20 @@ from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
 from consilience.estimators import learned
 from consilience.estimators.annotator_tables import annotator_quality
 from consilience.estimators.gold import gold_codes
-from consilience.estimators.labels import LabelAggregator, posterior_of
+from consilience.estimators.labels import LabelAggregator, log_of_table, posterior_of
 from consilience.estimators.learned import Attributes
 from consilience.estimators.nested import set_seeds
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes, restore
 from consilience.inference.clusters import most_probable
-from consilience.inference.product_distributions import Weights
+from consilience.inference.product_distributions import Weights, log_scores
 from consilience.inference.randomness import spawn_seeds
+from consilience.inference.sparse_tables import SparseTable
 from consilience.inference.threads import one_blas_thread
 from consilience.semisupervised.class_probabilities import columns_by_name, match_columns, require_probabilities
 from consilience.semisupervised.cross_fitting import N_FOLDS, Predict, cross_fit, divide_folds
 from consilience.semisupervised.crowd_alone import CrowdAlone
 from consilience.semisupervised.dawid_skene_classifier import (
-    DEPTHS,
     GATE,
     Depth,
     FeatureState,
@@ -64,6 +64,7 @@ from consilience.semisupervised.dawid_skene_classifier import (
     calibrate_features,
     calibrated_probabilities,
     deepen,
+    depths_for,
     fit_annotators,
     init_features,
     run_features,
@@ -85,7 +86,7 @@ NOTHING_TELLS = (
     "give gold."
 )
 ALONE = (
-    *("annotators_", "confusion_matrices_", "class_proportions_", "temperature_"),
+    *("annotators_", "confusion_matrices_", "_sparse_matrices", "class_proportions_", "temperature_"),
     *("lower_bound_", "lower_bounds_", "n_iter_", "converged_"),
 )  # attributes of Dawid-Skene alone where features are not used
 EXPECTED = "None, 'probabilities' or a scikit-learn classifier with predict_proba"
@@ -352,7 +353,7 @@ class DawidSkeneClassifier(LabelAggregator):
             (final,) = learn([(np.arange(1), target)])
             deepest = None
         else:
-            depths = [depth for depth in DEPTHS if depth < n_folds]
+            depths = [depth for depth in depths_for(flat.size) if depth < n_folds]
             deepest = deepen(lambda depth: fit_to(*cross_fit(learn, *alone, fold, depth)), depths, bound)
             final = deepest.predict
         self.classifier_ = cast(FittedClassifier, final).classifier
@@ -371,7 +372,8 @@ class DawidSkeneClassifier(LabelAggregator):
         """Set the results of Dawid-Skene alone, and of items without labels by their features."""
         alone, items = self.consensus_, crowd.items
         for name in ALONE:
-            setattr(self, name, copy(getattr(alone, name)))
+            vars(self).pop(name, None)
+        vars(self).update({name: copy(value) for name, value in vars(alone).items() if name in ALONE})
         told = self.pred_probs_[crowd.labelled]
         q, matrices = crowd.responsibilities(), fit_annotators(items, crowd.responsibilities())
         self._keep_unlabelled(calibrate_features(items, matrices, crowd.log_weights, q, told), crowd.log_weights)
@@ -402,9 +404,11 @@ class DawidSkeneClassifier(LabelAggregator):
     ) -> None:
         """Set the tables of annotators; those who are not heard have the matrices of Dawid-Skene alone."""
         silent = self.consensus_.are_silent(labels)
-        matrices = model.matrices()
-        of_alone = self.consensus_.confusion_matrices_.to_numpy().reshape(matrices.shape)
-        matrices = np.where(silent[:, None, None], of_alone, matrices)
+        matrices, rows = model.matrices(), np.flatnonzero(silent)
+        if isinstance(matrices, SparseTable):
+            matrices = matrices.with_others(rows, self.consensus_._sparse_matrices.take(rows))
+        else:
+            matrices[rows] = self.consensus_.confusion_matrices_.to_numpy().reshape(matrices.shape)[rows]
         quality = annotator_quality(labels, posterior, matrices, labels.annotators, named=True)
         self.keep_annotators(labels.classes, labels.classes, matrices, quality)
         doubted = doubted_labels(crowd.labels, posterior, crowd.weight, len(matrices))
@@ -522,13 +526,12 @@ class DawidSkeneClassifier(LabelAggregator):
         probabilities = self.predict_proba(X)
         labels = self._labels_beside(X, y, missing)
         require_labels(labels)
-        annotator, label = self._fitted_codes(labels)
-        columns = np.concatenate([self._mixture()[1], self._columns_of_newcomer(self.n_clusters_)])
-        tiny = np.finfo(float).tiny
-        logs = np.log(np.maximum(columns[annotator * self.n_clusters_ + label], tiny))
-        said = np.zeros_like(probabilities)
-        np.add.at(said, labels.item, logs)
-        return float(logsumexp(said + np.log(np.maximum(probabilities, tiny)), axis=1).sum() / labels.n_rows)
+        onehot, logs = self._encode(labels, log_of_table(self._mixture()[1]), weigh=False)
+        said = np.concatenate(list(log_scores(onehot, np.zeros(self.n_clusters_), logs)))
+        return float(logsumexp(said + log_of_table(probabilities), axis=1).sum() / labels.n_rows)
+
+    def _can_be_sparse(self) -> bool:
+        return bool((make_consensus() if self.consensus is None else self.consensus)._can_be_sparse())
 
     def _depends_on_scale(self) -> bool:
         """No: the default classifier standardises features, and others are the user's choice."""

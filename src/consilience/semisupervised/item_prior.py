@@ -23,6 +23,7 @@ from scipy.optimize import minimize, root
 from scipy.special import expit, log_softmax, softmax
 
 from consilience.consensus.labels.calibration import HIGHEST, PENALTY
+from consilience.consensus.labels.samples import sampled_places
 from consilience.inference.product_distributions import Weights
 
 FLOOR = 1e-3  # ε
@@ -30,6 +31,7 @@ SHARPNESS_PRIOR = (0.0, 1.5)  # mean and standard deviation of ln a
 WEIGHT_PRIOR = (2.0, 2.0)  # of logit w
 LIMIT = 8.0  # of |ln a| and |logit w|
 ROUNDING = 1e-13  # of places where a slope is zero
+MOST_CELLS = 1 << 17  # items × classes: of more, a and w are learned from some of the items
 NEAR = 0.1  # of such a place to the maximum
 FIRST_TEMPERATURE = 2.0  # from which t and T are sought: at 1, the lowest, a search may not leave the limit
 
@@ -56,8 +58,11 @@ class Mixing:
 
     def prior(self, log_weights: Weights, probabilities: Probabilities) -> Probabilities:
         """r, whose part of π sums to less than 1, as exp(E ln π) does."""
-        of_classifier = softmax(self.sharpness * floor_logs(probabilities), axis=1)
-        return (1 - self.weight) * np.exp(log_weights) + self.weight * of_classifier
+        return (1 - self.weight) * np.exp(log_weights) + self.weight * self.of_classifier(probabilities)
+
+    def of_classifier(self, probabilities: Probabilities) -> Probabilities:
+        """s."""
+        return np.asarray(softmax(self.sharpness * floor_logs(probabilities), axis=1))
 
     def predict(self, log_weights: Weights, probabilities: Probabilities) -> Probabilities:
         """r with rows that sum to 1: the probabilities of items without labels."""
@@ -71,19 +76,25 @@ def floor_logs(probabilities: Probabilities) -> Probabilities:
 
 
 def mixing_of_scores(scores: Probabilities, log_weights: Weights, probabilities: Probabilities) -> Mixing:
-    """Find a and w that explain the evidence of the items' labels.
+    """Find a and w that explain the evidence of the items' labels; of many classes, that of some of the items.
 
     scores : S / T.
     log_weights : E ln π.
     probabilities : p of the same items.
     """
-    logs, likelihood = floor_logs(probabilities), np.exp(scores - scores.max(1, keepdims=True))
+    some = sampled_places(len(scores), scores.size, MOST_CELLS)
+    logs, likelihood = floor_logs(probabilities[some]), np.exp(scores[some] - scores[some].max(1, keepdims=True))
+    of_crowd = likelihood @ np.exp(log_weights)
 
     def objective(place: Place) -> tuple[float, np.ndarray]:
-        prior, *slopes = prior_and_slopes(place, log_weights, logs)
-        total = (prior * likelihood).sum(1)
-        slope = [float(((each * likelihood).sum(1) / total).sum()) for each in slopes]
-        return float(np.log(total).sum()), np.array(slope)
+        sharpness, weight = np.exp(place[0]), expit(place[1])
+        shares = softmax(sharpness * logs, axis=1)
+        mean = np.einsum("nk,nk->n", shares, logs)
+        shares *= likelihood
+        of_classifier, rise = shares.sum(1), np.einsum("nk,nk->n", shares, logs)
+        total = (1 - weight) * of_crowd + weight * of_classifier
+        slopes = weight * sharpness * (rise - mean * of_classifier), weight * (1 - weight) * (of_classifier - of_crowd)
+        return float(np.log(total).sum()), np.array([float((each / total).sum()) for each in slopes])
 
     return Mixing.of(_climb_with_prior(objective, np.empty(0)))
 

@@ -19,7 +19,6 @@ from consilience.consensus.labels.informative_set import (
     choose_annotators,
     criterion,
     dependence,
-    holm,
     score_statistic,
     shares_of_votes,
 )
@@ -128,12 +127,6 @@ def test_members_are_judged_without_their_own_labels():
     for j in range(4):
         seen = scores - factor[members.index(j)] if j in members else scores
         np.testing.assert_allclose(statistic[j], explicit_statistic(softmax(seen, axis=1), said[:, j], 3), rtol=1e-6)
-
-
-def test_holm_by_hand():
-    np.testing.assert_array_equal(holm(np.array([0.02, 0.001, 0.03, 0.9]), 0.05), [False, True, False, False])
-    np.testing.assert_array_equal(holm(np.array([0.02, 0.001, 0.012, 0.9]), 0.05), [True, True, True, False])
-    assert holm(np.array([0.001, 0.01]), 0.05).all()
 
 
 class TestBenefitOfDoubt:

@@ -11,6 +11,7 @@ from consilience.consensus import DawidSkene, MajorityVote
 from consilience.estimators.annotator_tables import cells_with_labels
 from consilience.inference import sparse_tables
 from consilience.semisupervised import DawidSkeneClassifier
+from consilience.semisupervised.dawid_skene_classifier import depths_for
 from tests.quick_cases import some_quick
 
 N_CLASSES = 12
@@ -164,9 +165,24 @@ def test_cells_with_labels_are_listed(labels, sparse):
 
 
 @pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
-def test_features_go_with_sparse_tables(labels, sparse):
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(150, 2)), labels.items)
+@pytest.mark.parametrize("tell", [False, True])
+def test_features_go_with_sparse_tables(tell, labels, sparse, tmp_path):
     consensus = DawidSkene(subtypes=1, copies=None)
+    codes = np.unique(consensus.fit(labels).labels_, return_inverse=True)[1]
+    X = np.random.default_rng(0).normal(size=(150, N_CLASSES)) + 2 * tell * np.eye(N_CLASSES)[codes]
+    X = pd.DataFrame(X, labels.items)
     dense = DawidSkeneClassifier(consensus=consensus, random_state=0).fit(X, labels)
     other = sparse(DawidSkeneClassifier(consensus=consensus, random_state=0), X, y=labels)
-    np.testing.assert_allclose(other.responsibilities_, dense.responsibilities_, atol=1e-3)
+    assert dense.uses_features_ == other.uses_features_ == tell
+    assert "confusion_matrices_" not in vars(other)
+    consilience.save(other, tmp_path / "model.zip")
+    for model in (other, consilience.load(tmp_path / "model.zip")):
+        np.testing.assert_allclose(model.responsibilities_, dense.responsibilities_, atol=1e-3)
+        assert_frames_are_close(model.annotators_, dense.annotators_, 1e-3)
+        assert_frames_are_close(model.confusion_matrices_, dense.confusion_matrices_, 1e-2)
+        assert model.score(X, labels) == pytest.approx(dense.score(X, labels), rel=1e-3)
+
+
+def test_of_many_items_and_classes_only_the_first_depth_is_tried():
+    assert depths_for(1000) == (1, 2, 3)
+    assert depths_for(1_000_000) == (1,)

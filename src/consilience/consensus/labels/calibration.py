@@ -67,7 +67,7 @@ from consilience.inference.product_distributions import (
     Weights,
     posterior,
 )
-from consilience.inference.sparse_tables import SparseTable, accuracy_of
+from consilience.inference.sparse_tables import SparseTable, accuracy_of, rows_of
 
 HIGHEST = 50.0  # temperature
 PENALTY = 4.0  # nats for each unit of ln t
@@ -264,8 +264,7 @@ def calibration(
     annotator, label = labels.annotator[rows], labels.label[rows]
     probability = model.left_out(item, annotator, label, responsibilities[item])
     logs = np.log(probability)
-    table = model.log_table
-    said = table.rows_of(annotator, label) if isinstance(table, SparseTable) else table[annotator, label]
+    said = rows_of(model.log_table, annotator, label)
     score, without = (np.add.reduceat(each, starts) for each in (said, logs))
     others = without[own] - sum_cells(logs, item, annotator)
 

@@ -57,6 +57,7 @@ from consilience.consensus.labels.stagewise_evidence import Members, PosteriorTe
 from consilience.estimators.gold import with_known
 from consilience.inference import Trace, iterate
 from consilience.inference.iterate import Loop, begin
+from consilience.inference.multiple_tests import correct_by_holm
 from consilience.inference.parts import Additive, LabelsInParts, Parts
 from consilience.inference.product_distributions import (
     Expectation,
@@ -352,7 +353,7 @@ def informs(
     p_values: Float[np.ndarray, " annotators"], probability: Float[np.ndarray, " annotators"], level: float
 ) -> Bool[np.ndarray, " annotators"]:
     """Whether independence of each annotator's labels and the classes is rejected, or improbable."""
-    return holm(p_values, level) | (probability > 0.5)
+    return (correct_by_holm(p_values) <= level) | (probability > 0.5)
 
 
 def benefit_of_doubt(
@@ -378,12 +379,3 @@ def benefit_of_doubt(
             else (EDGE if slope(0.5) < 0 else 1 - EDGE)
         )
     return np.where(testable, expit(logit(share) + log_factor), 0.0)
-
-
-def holm(p_values: Float[np.ndarray, " tests"], level: float) -> Bool[np.ndarray, " tests"]:
-    """Hypotheses that Holm's procedure rejects: the family-wise error is at most `level`."""
-    order = np.argsort(p_values, kind="stable")
-    passed = p_values[order] <= level / (len(order) - np.arange(len(order)))
-    rejected = np.zeros(len(order), dtype=bool)
-    rejected[order[: len(order) if passed.all() else int(passed.argmin())]] = True  # the first that is not
-    return rejected
