@@ -10,7 +10,8 @@ the other sets teach, and everything else in odd draws.
 
 ``python -m benchmarks.calibration panels`` learns floors from panels instead, five annotators of a set who share many
 items, and reports odd draws of the panels of each set by the floors that those of the other sets teach, beside the
-floors of the table; and judges who share errors, of whom nothing was learned.
+floors of the table; and judges who share errors, of whom nothing was learned. ``… excess`` prints whether these agree
+more often than their model predicts.
 """
 
 from __future__ import annotations
@@ -184,17 +185,26 @@ def independent(draw: int) -> Crowd:
     return Crowd(labels, truth)
 
 
-def judges(n_judges: int, draw: int) -> Crowd:
+def judges(n_judges: int, draw: int, share_hard: float = SHARE_HARD) -> Crowd:
     """Simulate judges right with .9, but for a fifth of the items, of which they take 95 % for one other class."""
     rng = np.random.default_rng([draw, n_judges, 11])
     size = (N_ITEMS, n_judges)
     truth = rng.integers(N_JUDGED, size=N_ITEMS)
-    is_hard = rng.random(N_ITEMS) < SHARE_HARD
+    is_hard = rng.random(N_ITEMS) < share_hard
     lure = (truth + rng.integers(1, N_JUDGED, size=N_ITEMS)) % N_JUDGED
     other = (truth[:, None] + rng.integers(1, N_JUDGED, size=size)) % N_JUDGED
     said = np.where(rng.random(size) < 0.9, truth[:, None], other)
     said = np.where(is_hard[:, None] & (rng.random(size) < 0.95), lure[:, None], said)
     return Crowd(Labels.from_matrix(said), truth)
+
+
+def excess_agreement(fitted: Fitted) -> float:
+    """Return by how much two judges agree more often on an item than their matrices predict, the mean over pairs."""
+    model, said = fitted.model, fitted.crowd.labels.to_matrix().to_numpy()
+    matrices = model.confusion_matrices_.to_numpy().reshape(said.shape[1], model.n_clusters_, -1)
+    expected = np.einsum("k,akl,bkl->ab", model.class_proportions_, matrices, matrices)
+    excess = (said[:, :, None] == said[:, None]).mean(0) - expected
+    return float(excess[np.triu_indices(len(excess), 1)].mean())
 
 
 def say(name: str, fitted: list[Fitted], floors: Floors) -> pd.DataFrame:
@@ -248,7 +258,20 @@ def report_panels() -> None:
     sys.stdout.write("mean of panels: table {:.4f}, of panels {:.4f}\n".format(*np.mean(losses, axis=0)))
     for number in (3, 5, 7):
         say(f"{number} judges, by panels", [Fitted.of(judges(number, draw)) for draw in range(1, 20, 2)], learned)
+    report_excess()
+
+
+def report_excess() -> None:
+    """Print whether agreement beyond what the model predicts tells judges who share errors from others."""
+    for number in (3, 5, 7):
+        shared, others = (
+            np.array([excess_agreement(Fitted.of(judges(number, draw, hard))) for draw in range(1, 20, 2)])
+            for hard in (SHARE_HARD, 0.0)
+        )
+        means = f"{shared.mean():.4f}, independent {others.mean():.4f}"
+        told = (shared[:, None] > others).mean()
+        sys.stdout.write(f"{number} judges, excess agreement {means}, AUC {told:.2f}\n")
 
 
 if __name__ == "__main__":
-    {"learn": write_table, "panels": report_panels}.get("".join(sys.argv[1:]), report)()
+    {"learn": write_table, "panels": report_panels, "excess": report_excess}.get("".join(sys.argv[1:]), report)()

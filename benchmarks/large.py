@@ -8,6 +8,8 @@ have 20 features, and 20 annotators each label 20 % of them in two to five group
 mergers. KCC: the same items and annotators without features, K = 10, ten runs, as by default. SubsetFusion: the same,
 with the number of clusters found. MECC: the items with features, K = 10, ten starts. StagewiseEM: twenty annotators, of
 whom five are right in 70 % of the cases and the others guess, label half of the items each in one of three classes.
+ProductMixture: the labels of DawidSkene, from the votes. OrdinalRatings: 200 simulated raters with a bias, a slope and
+a noise of their own; each item is rated five times from 1 to 5.
 
 For each number of items, the data are in Parquet files of up to 200,000 items. A process of its own fits them, with
 threads (`--jobs`) or on a local Dask cluster (`--workers`), and another one fits all of it in memory. Printed are
@@ -40,7 +42,7 @@ SORTERS = [f"annotator {number}" for number in range(N_SORTERS)]
 ITEMS_OF_A_FILE = 200_000
 MOST_IN_MEMORY = 1_000_000
 ROUNDS = 3
-OF_CLASSES = ("DawidSkene", "StagewiseEM")
+OF_CLASSES = ("DawidSkene", "OrdinalRatings", "ProductMixture", "StagewiseEM")
 
 
 def write_labels(folder: Path, n_items: int, of_a_file: int, seed: int = 0) -> None:
@@ -59,6 +61,28 @@ def write_labels(folder: Path, n_items: int, of_a_file: int, seed: int = 0) -> N
         wrong = (true + rng.integers(1, N_CLASSES, size=len(true))) % N_CLASSES
         label = np.where(rng.random(len(true)) < accuracy[annotator], true, wrong)
         pd.DataFrame({"item": item, "annotator": annotator, "label": label}).to_parquet(folder / f"{number:04}.parquet")
+
+
+def write_ratings(folder: Path, n_items: int, of_a_file: int, seed: int = 0) -> None:
+    """Write the ratings of a simulated crowd."""
+    from consilience.simulation import simulate_ratings
+
+    rng = np.random.default_rng(seed)
+    bias, slope = rng.normal(0, 0.5, N_ANNOTATORS), rng.normal(1, 0.2, N_ANNOTATORS).clip(0.3)
+    noise = rng.uniform(0.3, 1.0, N_ANNOTATORS)
+    for number, start in enumerate(range(0, n_items, of_a_file)):
+        size = min(of_a_file, n_items - start)
+        ratings = simulate_ratings(
+            rng.normal(3, 1.2, size),
+            n_annotators=N_ANNOTATORS,
+            bias=bias,
+            slope=slope,
+            noise=noise,
+            annotators_per_item=PER_ITEM,
+            items=range(start, start + size),
+            random_state=rng,
+        )
+        ratings.to_frame().to_parquet(folder / f"{number:04}.parquet", index=False)
 
 
 def write_groups(folder: Path, n_items: int, of_a_file: int) -> None:
@@ -105,7 +129,9 @@ WRITERS = {
     "DawidSkene": write_labels,
     "KCC": write_groups,
     "MECC": write_items,
+    "OrdinalRatings": write_ratings,
     "PartitionLabelModel": write_items,
+    "ProductMixture": write_labels,
     "StagewiseEM": write_sparse,
     "SubsetFusion": write_groups,
 }
@@ -119,13 +145,15 @@ def memory() -> float:
 
 def model_and_table(name: str, folder: Path) -> tuple[Any, Any]:
     """Return the model that is measured, and the partitions."""
-    from consilience.consensus import KCC, DawidSkene, StagewiseEM, SubsetFusion
+    from consilience.consensus import KCC, DawidSkene, OrdinalRatings, ProductMixture, StagewiseEM, SubsetFusion
     from consilience.partitions import PartitionedItems, PartitionedTable
     from consilience.semisupervised import MECC, PartitionLabelModel
 
     models = {
         "DawidSkene": DawidSkene(subtypes=1),
         "KCC": KCC(N_CLUSTERS, random_state=0),
+        "OrdinalRatings": OrdinalRatings(levels=range(1, 6)),
+        "ProductMixture": ProductMixture(init="votes"),
         "StagewiseEM": StagewiseEM(copies=None),
         "SubsetFusion": SubsetFusion(copies=None, random_state=0),
     }
@@ -142,10 +170,9 @@ def model_and_table(name: str, folder: Path) -> tuple[Any, Any]:
 def fit_in_memory(model: Any, folder: Path) -> None:
     """Fit to all files at once."""
     from consilience import Groupings, Labels
-    from consilience.consensus import KCC, DawidSkene, StagewiseEM, SubsetFusion
 
     frame = pd.read_parquet(folder)
-    if isinstance(model, DawidSkene | KCC | StagewiseEM | SubsetFusion):
+    if "label" in frame:
         model.fit(Labels.from_frame(frame))
     else:
         frame = frame.set_index("item")

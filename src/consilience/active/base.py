@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from consilience.annotations.display import facts
+from consilience.errors import InputError
 
 
 class Session(BaseEstimator):
@@ -34,6 +35,18 @@ class Session(BaseEstimator):
     @abstractmethod
     def _settings(self) -> dict[str, Any]:
         """What a page shows besides the counts, by name."""
+
+    def _require_pending(self, question: Any, kind: type, word: str) -> None:
+        """Raise an InputError unless a question, or subset, waits for its answer."""
+        if not isinstance(question, kind):
+            raise InputError(
+                f"{word!r} must be a {kind.__name__}, as returned by ask or listed in pending_. Got {question!r}."
+            )
+        if question.number not in self._pending:
+            raise InputError(
+                f"{word.capitalize()} {question.number} is not pending: it was answered or withdrawn, or is of another "
+                "session."
+            )
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self._random.randint(2**31 - 1, size=4))

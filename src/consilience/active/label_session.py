@@ -292,7 +292,7 @@ class LabelSession(Session):
             already has a label of the item by this annotator.
         """
         if question is not None:
-            self._require_pending(question)
+            self._require_pending(question, LabelQuestion, "question")
             annotator = question.annotator if annotator is None else annotator
             labels = {question.item: labels}
         if isinstance(labels, Mapping | pd.Series):
@@ -329,7 +329,7 @@ class LabelSession(Session):
         InputError
             It is not pending.
         """
-        self._require_pending(question)
+        self._require_pending(question, LabelQuestion, "question")
         del self._pending[question.number]
         return self
 
@@ -593,16 +593,6 @@ class LabelSession(Session):
                 place = int(self._places([item])[0])
                 self._answered.append((closed.at_random, *compare(self._fitted, place, annotator, label)))
             del self._pending[closed.number]
-
-    def _require_pending(self, question: Any) -> None:
-        if not isinstance(question, LabelQuestion):
-            raise InputError(
-                f"'question' must be a LabelQuestion, as returned by ask or listed in pending_. Got {question!r}."
-            )
-        if question.number not in self._pending:
-            raise InputError(
-                f"Question {question.number} is not pending: it was answered or withdrawn, or is of another session."
-            )
 
 
 def _has_probabilities(model: Any) -> bool:

@@ -324,7 +324,7 @@ class ActiveSession(Session):
         InputError
             It is not pending.
         """
-        self._require_pending(subset)
+        self._require_pending(subset, Subset, "subset")
         del self._pending[subset.number]
         return self
 
@@ -523,7 +523,7 @@ class ActiveSession(Session):
     def _as_groupings(self, groups: dict[Any, list[Any]], subset: Any, annotator: Any) -> Groupings:
         assignments.require_annotator(annotator)
         if subset is not None:
-            self._require_pending(subset)
+            self._require_pending(subset, Subset, "subset")
             annotator = subset.annotator if annotator is None else annotator
             answers.require_inside(groups, subset)
         key = answers.new_key(annotator, len(self._store) + 1, self._store.keys)
@@ -542,14 +542,6 @@ class ActiveSession(Session):
     def _count_left_out(self, missing: LeftOut) -> None:
         self._left_out.append(missing)
         self._counts = self._counts.with_subsets(missing.pairs)
-
-    def _require_pending(self, subset: Any) -> None:
-        if not isinstance(subset, Subset):
-            raise InputError(f"'subset' must be a Subset, as returned by ask or listed in pending_. Got {subset!r}.")
-        if subset.number not in self._pending:
-            raise InputError(
-                f"Subset {subset.number} is not pending: it was answered or withdrawn, or is of another session."
-            )
 
     def _groupings_or_error(self) -> Groupings:
         groupings = self.groupings_

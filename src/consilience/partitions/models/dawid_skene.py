@@ -63,14 +63,7 @@ def require_fittable(model: DawidSkene, checkpoint: Any) -> None:  # a checkpoin
 def fit_dawid_skene(
     model: DawidSkene, parts: Parts, survey: Survey, checkpoint: Any, counts: Int[np.ndarray, "annotators labels"]
 ) -> None:
-    """Fit the model to parts over the annotators and classes of the survey.
-
-    model : gets the attributes of its in-memory fit that have no axis of items.
-    parts : of `LabelPart`.
-    survey : of the same table.
-    checkpoint : path, or None.
-    counts : number of labels of each annotator, of each class.
-    """
+    """Fit the model; see `registry.PartitionedModel`."""
     label_parts.require_table(model, survey, len(survey.classes))
     warn_of_ratings(survey.a_label_of_each_class())
     learned = model.prior is not None

@@ -156,12 +156,7 @@ class ItemsInParts(KCCItems):
 
 
 def fit_kcc(model: KCC, table: Surveyed, checkpoint: Any) -> None:
-    """Fit the model to items in partitions.
-
-    model : gets the attributes of its in-memory fit that have no axis of items.
-    table : its parts are forgotten.
-    checkpoint : path, or None.
-    """
+    """Fit the model; see `registry.PartitionedModel`."""
     own, survey = table.own, table.survey
     if not survey.groups:
         raise InputError(f"KCC needs labels, and none of the {survey.n_items} items has any.")

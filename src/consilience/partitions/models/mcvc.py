@@ -130,12 +130,7 @@ def without_eta(items: Items) -> Part:
 
 
 def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
-    """Fit the model to items in partitions.
-
-    model : gets the attributes of its in-memory fit that have no axis of items.
-    table : its parts are forgotten.
-    checkpoint : path, or None; rows of items are kept in a folder beside it.
-    """
+    """Fit the model; see `registry.PartitionedModel`. A checkpoint keeps rows of items in a folder beside it."""
     own, survey, features = table.own, table.survey, table.features
     require_pairs(model, len(survey.vocabulary.group_names) > 0, survey.n_items)
     limit = table.limit(SAMPLE)

@@ -53,14 +53,7 @@ def quality(part: LabelPart, heard: Heard, model: OrdinalRatings, n_cells: int) 
 def fit_ordinal_ratings(
     model: OrdinalRatings, parts: Parts, survey: Survey, checkpoint: Any, counts: Int[np.ndarray, "annotators labels"]
 ) -> None:
-    """Fit the model to parts over the annotators and classes of the survey.
-
-    model : gets the attributes of its in-memory fit that have no axis of items.
-    parts : of `LabelPart`.
-    survey : of the same table.
-    checkpoint : path, or None.
-    counts : number of labels of each annotator, of each class.
-    """
+    """Fit the model; see `registry.PartitionedModel`."""
     label_parts.require_table(model, survey, len(survey.classes))
     runs: Runs[RatingsState] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
     levels = model.as_ratings(survey.a_label_of_each_class())

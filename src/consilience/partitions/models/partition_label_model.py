@@ -184,12 +184,7 @@ def require_fittable(model: PartitionLabelModel, checkpoint: Any) -> None:
 
 
 def fit_partition_label_model(model: PartitionLabelModel, table: Surveyed, checkpoint: Any) -> None:
-    """Fit the model to items in partitions.
-
-    model : gets the attributes of its in-memory fit that have no axis of items.
-    table : its parts are forgotten.
-    checkpoint : path, or None.
-    """
+    """Fit the model; see `registry.PartitionedModel`."""
     own, survey, features = table.own, table.survey, table.features
     n_clusters = model.number_of_clusters(survey.n_items)
     _require_features(model, survey, features)

@@ -70,14 +70,7 @@ def require_fittable(model: ProductMixture, checkpoint: Any) -> None:
 def fit_product_mixture(
     model: ProductMixture, parts: Parts, survey: Survey, checkpoint: Any, counts: Int[np.ndarray, "annotators labels"]
 ) -> None:
-    """Fit the model to parts over the annotators and classes of the survey.
-
-    model : gets the attributes of its in-memory fit that have no axis of items.
-    parts : of `LabelPart`.
-    survey : of the same table.
-    checkpoint : path, or None.
-    counts : number of labels of each annotator, of each class.
-    """
+    """Fit the model; see `registry.PartitionedModel`."""
     n_components = model.number_of_components(survey.classes)
     label_parts.require_table(model, survey, n_components)
     runs: Runs[ProductMixtureState] = runs_at(checkpoint, model, labels=digest_of(survey, counts))

@@ -46,7 +46,9 @@ def accept_parameters(model: Any, checkpoint: Any) -> None:
 class PartitionedModel:
     """How partitions fit a model.
 
-    fit : to parts of labels, or of items with their groups.
+    fit : gives the model the attributes of its in-memory fit that have no axis of items. Of labels: model, parts (of
+        `LabelPart`), survey of the same table, checkpoint (a path, or None), number of labels of each annotator and
+        class. Of items with their groups: model, table, whose parts are forgotten, checkpoint.
     results_of_items : numbered partition, model, number of the first item of each partition, whether to add all
         probabilities → DataFrame with a row for each item.
     require_fittable : model, checkpoint → None; raises an InputError for parameters that partitions do not allow.

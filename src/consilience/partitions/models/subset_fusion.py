@@ -94,12 +94,7 @@ class Outcome:
 
 
 def fit_subset_fusion(model: SubsetFusion, table: Surveyed, checkpoint: Any) -> None:
-    """Fit the model to items in partitions.
-
-    model : gets the attributes of its in-memory fit that have no axis of items.
-    table : its parts are forgotten.
-    checkpoint : path, or None; rows of items are kept in a folder beside it.
-    """
+    """Fit the model; see `registry.PartitionedModel`. A checkpoint keeps rows of items in a folder beside it."""
     own, survey = table.own, table.survey
     if not survey.groups:
         raise InputError(f"SubsetFusion needs labels, and none of the {survey.n_items} items has any.")
