@@ -36,7 +36,7 @@ class Session(BaseEstimator):
     def _settings(self) -> dict[str, Any]:
         """What a page shows besides the counts, by name."""
 
-    def _require_pending(self, question: Any, kind: type, word: str) -> None:
+    def _require_pending(self, question: Any, kind: type[Any], word: str) -> None:
         """Raise an InputError unless a question, or subset, waits for its answer."""
         if not isinstance(question, kind):
             raise InputError(

@@ -229,7 +229,7 @@ class LabelAggregator(CrowdEstimator):
         """Encode labels, and the evidence of each for each class."""
         return self._encode(labels, self._log_table, weigh=True)
 
-    def _encode(self, labels: Labels, table: AnyTable, *, weigh: bool) -> tuple[OneHotLabels, AnyTable]:
+    def _encode(self, labels: Labels, table: AnyTable, *, weigh: bool) -> tuple[OneHotLabels, Any]:
         """Encode labels, with weights or without, and give a table of logarithms a last block, that of a newcomer."""
         annotator, label = self._fitted_codes(labels)
         n_labels, n_components = len(self._label_names), table.shape[-1]
