@@ -13,6 +13,7 @@ from consilience.annotations import Labels
 from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.copies import one_label_of_each
 from consilience.consensus.labels.dawid_skene import imagined_sizes
+from consilience.inference.label_counts import Counting
 from consilience.inference.product_distributions import Weights, encode_labels
 from consilience.inference.sparse_tables import SparseTable
 from consilience.semisupervised.dawid_skene_classifier import LabelledItems, add_up_subtypes
@@ -51,7 +52,7 @@ class CrowdAlone:
         single = one_label_of_each(heard, consensus._copy_group)
         learned, n_classes = consensus.prior is not None, labels.n_classes
         log_weights, table = consensus._log_weights, consensus._log_table
-        counting = consensus.counting_of_sparse() if isinstance(table, SparseTable) else "all"
+        counting: Counting = consensus.counting_of_sparse() if isinstance(table, SparseTable) else "all"
         items = LabelledItems(
             labels=single[np.flatnonzero(labelled)],
             onehot=encode_labels(heard[np.flatnonzero(labelled)], n_classes, weight=weight, counting=counting),

@@ -372,8 +372,8 @@ class DawidSkeneClassifier(LabelAggregator):
         """Set the results of Dawid-Skene alone, and of items without labels by their features."""
         alone, items = self.consensus_, crowd.items
         for name in ALONE:
-            vars(self).pop(name, None)
-        vars(self).update({name: copy(value) for name, value in vars(alone).items() if name in ALONE})
+            self.__dict__.pop(name, None)
+        self.__dict__.update({name: copy(value) for name, value in vars(alone).items() if name in ALONE})
         told = self.pred_probs_[crowd.labelled]
         q, matrices = crowd.responsibilities(), fit_annotators(items, crowd.responsibilities())
         self._keep_unlabelled(calibrate_features(items, matrices, crowd.log_weights, q, told), crowd.log_weights)
