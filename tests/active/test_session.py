@@ -549,7 +549,7 @@ def test_a_session_stops_when_its_consensus_is_reliable(monkeypatch):
         session.tell([ITEMS[::2], ITEMS[1::2]])
     assert session.should_stop()
     monkeypatch.setattr("consilience.active.session.split_half_reliability", lambda *_, **__: 0.5)
-    assert session.should_stop().reason == "Reliability is 0.500; the floor is 0.94."
+    assert session.should_stop().reason == "Reliability is 0.500; 0.94 is wanted."
     assert session.should_stop(floor=0.5)
 
 

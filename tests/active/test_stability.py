@@ -54,8 +54,8 @@ def test_the_factor_lengthens_to_the_target(reliability, target):
             True,
             "Stability has been 0.900 or more for 3 rounds, falling by at most 0.000.",
         ),
-        ([np.nan, 0.70, 0.69, 0.7], False, "Stability is steady but only 0.690; the floor is 0.9."),
-        ([np.nan, 0.91, 0.895, 0.91], False, "Stability is steady but only 0.895; the floor is 0.9."),
+        ([np.nan, 0.70, 0.69, 0.7], False, "Stability is steady but only 0.690; 0.9 is wanted."),
+        ([np.nan, 0.91, 0.895, 0.91], False, "Stability is steady but only 0.895; 0.9 is wanted."),
         (
             [np.nan, 0.1, 0.95, 0.93, 0.94],
             True,
@@ -73,7 +73,7 @@ def test_when_to_stop(values, stop, reason):
 
 def test_when_the_consensus_is_reliable_enough():
     assert decide_by_reliability(0.9, floor=0.9) == Decision(True, "Reliability is 0.900, at least 0.9.")
-    assert decide_by_reliability(0.8, floor=0.9) == Decision(False, "Reliability is 0.800; the floor is 0.9.")
+    assert decide_by_reliability(0.8, floor=0.9) == Decision(False, "Reliability is 0.800; 0.9 is wanted.")
 
 
 def test_a_larger_patience_considers_more_rounds():

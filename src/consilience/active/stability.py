@@ -119,7 +119,7 @@ def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: floa
     if fall > tolerance:
         return Decision(False, f"Stability fell by up to {fall:.3f} in the last {patience} rounds.")
     if last.min() < floor:
-        return Decision(False, f"Stability is steady but only {last.min():.3f}; the floor is {floor:g}.")
+        return Decision(False, f"Stability is steady but only {last.min():.3f}; {floor:g} is wanted.")
     return Decision(
         True, f"Stability has been {last.min():.3f} or more for {patience + 1} rounds, falling by at most {fall:.3f}."
     )
@@ -128,7 +128,7 @@ def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: floa
 def decide_by_reliability(reliability: float, *, floor: float) -> Decision:
     """Decide to stop when the consensus of all groupings is reliable enough."""
     if reliability < floor:
-        return Decision(False, f"Reliability is {reliability:.3f}; the floor is {floor:g}.")
+        return Decision(False, f"Reliability is {reliability:.3f}; {floor:g} is wanted.")
     return Decision(True, f"Reliability is {reliability:.3f}, at least {floor:g}.")
 
 

@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from consilience.active import ActiveSession, LabelSession
 from consilience.active.session import FLOORS
+from consilience.active.stability import decide_by_reliability
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.group_names import AT_LEAST, cluster_names
 from consilience.annotations import Groupings, Labels
@@ -98,13 +99,10 @@ def advice(session: ActiveSession) -> dict[str, Any]:
         forecast = session.groupings_needed(TARGET)
     except InputError as error:
         return {"stop": False, "reason": str(error), "reliability": None, "more": None, "target": TARGET}
-    stop = forecast.reliability >= TARGET
-    reason = f"Reliability is {forecast.reliability:.3f}; " + (
-        f"that is at least {TARGET:g}." if stop else f"{TARGET:g} is wanted."
-    )
+    decision = decide_by_reliability(forecast.reliability, floor=TARGET)
     return {
-        "stop": bool(stop),
-        "reason": reason,
+        "stop": decision.stop,
+        "reason": decision.reason,
         "reliability": float(forecast.reliability),
         "more": int(np.ceil(forecast.more)) if np.isfinite(forecast.more) else None,
         "target": TARGET,
