@@ -90,8 +90,9 @@ def test_consent_needs_the_box_and_the_text_that_was_shown(visit, sqlite_store):
     study = study_of(sqlite_store)
     browser = come(visit, study)
     version = re.search(r'name="version" value="(\w+)"', browser.get("/sort").text)[1]
-    answer = browser.post("/sort/consent", data={"decision": "agree", "version": version})
-    assert (answer.status_code, "please tick the box" in answer.text) == (422, True)
+    for sent in ({"decision": "agree"}, {"decision": "maybe", "agreed": "yes"}, {"agreed": "yes"}):
+        answer = browser.post("/sort/consent", data={**sent, "version": version})
+        assert (answer.status_code, "please tick the box" in answer.text) == (422, True)
     answer = browser.post("/sort/consent", data={"decision": "agree", "agreed": "yes", "version": "0"})
     assert (answer.status_code, "This text was changed" in answer.text) == (422, True)
     assert sqlite_store.consent(sqlite_store.participants(study.id)[0].id) is None

@@ -32,7 +32,7 @@ def decide(request: Request, participant: Known, form: Form) -> Response:
         visit.store.decide(participant.id, consent, agreed=False)
     elif text_of(form, "version") != version_of(consent):
         return _again(replace(visit, notice=texts["consent_changed"], status=422))
-    elif not text_of(form, "agreed"):
+    elif decision != "agree" or not text_of(form, "agreed"):
         return _again(replace(visit, notice=texts["consent_missing"], status=422))
     else:
         visit.store.decide(participant.id, consent, agreed=True)
