@@ -52,6 +52,7 @@ def test_a_set_by_the_keyboard_alone_in_several_languages(page, sqlite_store, ki
     page.get_by_role("button", name=wording["start"], exact=True).focus()
     page.keyboard.press("Enter")
     at(page, wording, 1)
+    assert page.locator(".keys").is_visible() == page.locator(".key").first.is_visible() == (width > 480)
     require_legible(page)
     page.keyboard.press("2" if kind == "labels" else "d")
     at(page, wording, 2)
