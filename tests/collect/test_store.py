@@ -468,20 +468,24 @@ def test_repeats_are_given_where_nothing_new_is_left(store):
 
 def test_what_is_left_is_what_is_given(store):
     """Somebody who is left out makes room for another, and cards that are used up end it."""
+
+    def is_left(person):
+        return store.is_left(person, study, store.assignments_of(person.id))
+
     study = begun(store, subset_size=4, groupings_wanted=2, per_participant=2)
     people = [takes_part(store, study, seed)[0] for seed in range(2)]
     late = joined(store, study)
-    assert not store.is_left(late, study)
+    assert not is_left(late)
     assert store.assignment_for(late, np.random.default_rng(0)) is None
     store.exclude(people[0].id)
-    assert store.is_left(late, study)
+    assert is_left(late)
     assert store.assignment_for(late, np.random.default_rng(0)) is not None
     study = begun(store, NAMES[:8], subset_size=4, max_per_item=1, per_participant=2)
     first, _ = takes_part(store, study)
-    assert store.is_left(first, study)
+    assert is_left(first)
     last, _ = takes_part(store, study, 1)
-    assert not store.is_left(first, study)
-    assert not store.is_left(last, study)
+    assert not is_left(first)
+    assert not is_left(last)
 
 
 @pytest.mark.parametrize("kind", ["open", "closed"])

@@ -154,6 +154,7 @@ def environment() -> Environment:
     """Return the templates, which escape all that they are given, and refuse names that they are not."""
     pages = Environment(
         loader=PackageLoader("consilience.collect"),
+        auto_reload=False,  # else each page looks at the dates of its files
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

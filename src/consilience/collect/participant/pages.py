@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from consilience.collect.serving import static_address
+from consilience.collect.serving import environment
 from consilience.collect.settings.checks import LONGEST_NAME
 from consilience.collect.settings.languages import name_language
 from consilience.collect.wording.wording import Wording
@@ -56,20 +54,6 @@ class PageCard:
     description: str = ""
     required: bool = False
     language: str = ""
-
-
-@cache
-def environment() -> Environment:
-    """Return the templates, which escape all that they are given."""
-    pages = Environment(
-        loader=PackageLoader("consilience.collect", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    pages.globals["static"] = static_address()
-    return pages
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:

@@ -139,7 +139,7 @@ class Visit:
         """Whether there is nothing more to sort, or to answer, for the participant."""
         if self.study.kind == JUDGING:
             return not self.participant.preview and self.store.needs_no_answers(self.study.id)
-        return not self.store.is_left(self.participant, self.study)
+        return not self.store.is_left(self.participant, self.study, self.assignments)
 
     @property
     def instructions(self) -> Markup | str:

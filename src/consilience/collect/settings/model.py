@@ -111,8 +111,14 @@ class StudySettings:
     ).default(None)
     strategy: str = Choice(
         "How subsets are composed.",
-        words={"informative": "informative (what is least certain)", "random": "random (any)"}
-        | {name: name for name in ("explore", "exploit-pairwise", "exploit-one-vs-rest", "explore-exploit")},
+        words={
+            "informative": "informative (what is least certain)",
+            "random": "random (any)",
+            "explore": "explore (cards that were seldom shown together)",
+            "exploit-pairwise": "exploit-pairwise (pairs on which people differ)",
+            "exploit-one-vs-rest": "exploit-one-vs-rest (cards on which people differ)",
+            "explore-exploit": "explore-exploit (seldom shown together, or people differ)",
+        },
         only={"closed": "random"},
     ).default("informative")
     random_share: int | float = Number("Share of random subsets among the composed ones.").default(0.15)

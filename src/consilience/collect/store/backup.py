@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import URL, Connection, Integer, Table, func, insert, inspect, select, text
+from sqlalchemy import URL, Connection, Integer, Table, func, insert, inspect, select
 from sqlalchemy.exc import DataError, IntegrityError
 
 from consilience.atomic_files import replacing
@@ -34,10 +34,8 @@ def backup(store: Database, path: str | PathLike[str]) -> Backup:
 
     store : its tables may be those of an earlier version; they are written as they are.
     """
-    with replacing(path) as file, store.read() as db:
+    with replacing(path) as file, store.read(at_one_moment=True) as db:
         _make_private(Path(file.name), Path(path))
-        if db.dialect.name == "postgresql":  # one moment for all tables, as SQLite's transactions have
-            db.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
         made = new_backup(schema.revision(db))
         write_lines(file, made, _rows_of(db))
     return made

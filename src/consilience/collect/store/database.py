@@ -32,6 +32,8 @@ PATIENCE = 2_000  # milliseconds that emptying the log waits for those who read
 PRAGMAS = {"busy_timeout": BUSY, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
 MAKING = threading.Lock()
 OWNER = 0o600  # who may read a new file
+# single statements of PostgreSQL need no transaction, and its usual ones see what others commit meanwhile all the same
+ONE_BY_ONE, IN_TRANSACTIONS = {"isolation_level": "AUTOCOMMIT"}, {"isolation_level": "READ COMMITTED"}
 THREADS = 10  # connections that are kept
 MORE_THREADS = 40  # that may be opened besides, for the threads of a web server
 
@@ -54,9 +56,11 @@ class Database:
     """
 
     def __init__(self, engine: Engine) -> None:
+        is_file = engine.dialect.name == "sqlite"
         self._reading = engine
-        self._writing = engine.execution_options(immediate=True)
-        self._grouped = GroupedWriter(self._writing) if engine.dialect.name == "sqlite" else None
+        self._at_one_moment = engine if is_file else engine.execution_options(isolation_level="REPEATABLE READ")
+        self._writing = engine.execution_options(**{"immediate": True} if is_file else IN_TRANSACTIONS)
+        self._grouped = GroupedWriter(self._writing) if is_file else None
         self._path = Path(str(engine.url.database)).absolute()
         self._opened: tuple[int, int] | None = None
         self.url = engine.url.render_as_string(hide_password=True)
@@ -131,9 +135,9 @@ class Database:
         return self._reading.url.render_as_string(hide_password=False)
 
     @contextlib.contextmanager
-    def read(self) -> Iterator[Connection]:
-        """Begin a transaction that only reads."""
-        with self._reading.connect() as db:
+    def read(self, *, at_one_moment: bool = False) -> Iterator[Connection]:
+        """Begin to read; whether all is as it was at one moment, which on SQLite it always is."""
+        with (self._at_one_moment if at_one_moment else self._reading).connect() as db:
             yield db
 
     @contextlib.contextmanager
@@ -194,19 +198,15 @@ def _address(url: Any) -> URL:
 
 
 def _engine(address: URL) -> Engine:
+    is_file = address.get_backend_name() == "sqlite"  # whose connections nobody cuts
+    more = {} if is_file else {"pool_pre_ping": True, **ONE_BY_ONE}
     try:
-        engine = create_engine(
-            address,
-            pool_size=THREADS,
-            max_overflow=MORE_THREADS,
-            pool_pre_ping=address.get_backend_name() != "sqlite",  # whose connections nobody cuts
-            hide_parameters=True,
-        )
+        engine = create_engine(address, pool_size=THREADS, max_overflow=MORE_THREADS, hide_parameters=True, **more)
     except ImportError as error:
         raise MissingDependencyError(
             "PostgreSQL needs psycopg; install it with: pip install 'consilience[postgres]'"
         ) from error
-    if address.get_backend_name() == "sqlite":
+    if is_file:
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)
     return engine

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError
 from consilience.collect.settings.study_kinds import list_cards
@@ -20,6 +20,12 @@ KINDS = ("subsets", "consensus", "overview")
 ABANDONED = timedelta(minutes=15)  # after which a job of a worker that died is done again
 LONGEST_ERROR = 2000  # characters
 LOCK = 7_313_460_216  # of PostgreSQL, held while a worker takes a job
+PREPARED = (
+    select(tables.subsets)
+    .where(tables.subsets.c.study == bindparam("of"), tables.subsets.c.assignment.is_(None))
+    .order_by(tables.subsets.c.id)
+)
+LOCKED_PREPARED = PREPARED.with_for_update(skip_locked=True)
 
 
 @dataclass(frozen=True)
@@ -250,9 +256,7 @@ def prepared_in(db: Connection, study_id: str, *, lock: bool = False) -> list[Pr
     With `lock`, those that another transaction is giving at this moment are left out, and the others stay as they are
     until this one ends.
     """
-    columns = tables.subsets.c
-    query = select(tables.subsets).where(columns.study == study_id, columns.assignment.is_(None)).order_by(columns.id)
-    return [_prepared_of(row) for row in db.execute(query.with_for_update(skip_locked=True) if lock else query)]
+    return [_prepared_of(row) for row in db.execute(LOCKED_PREPARED if lock else PREPARED, {"of": study_id})]
 
 
 def _prepared_of(row: Any) -> Prepared:

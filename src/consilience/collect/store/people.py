@@ -200,7 +200,7 @@ def new_participant_in(
     """Make a participant, with checked parameters; return them with their secret."""
     token = new_token()
     participant = Participant(new_id(), study.id, None, parameters, preview, False, now(), language)
-    db.execute(insert(tables.participants).values(**vars(participant), token_hash=hash_token(token)))
+    db.execute(insert(tables.participants), {**vars(participant), "token_hash": hash_token(token)})
     return participant, token
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from consilience.collect.settings.model import Participant, Study
+from consilience.collect.settings.model import Assignment, Participant, Study
 from consilience.collect.settings.study_kinds import PAIRS, list_cards
 from consilience.collect.settings.training import APART
 from consilience.collect.store import tables
@@ -51,7 +51,8 @@ class Presented:
 
 def choose(db: Connection, study: Study, participant: Participant, rng: np.random.Generator) -> Chosen | None:
     """Choose what a participant sorts next; None if they are done or the study needs no more."""
-    presented = _list_presented(db, study, participant)
+    given = db.execute(EARLIER, {"who": participant.id})
+    presented = _list_presented(db, study, [(tuple(items), source) for items, source in given])
     settings = study.settings
     if len(presented.earlier) >= settings.per_participant or _is_full(db, study, participant):
         return None
@@ -64,9 +65,9 @@ def choose(db: Connection, study: Study, participant: Participant, rng: np.rando
     return chosen
 
 
-def is_left(db: Connection, study: Study, participant: Participant) -> bool:
-    """Whether `choose` has something for a participant."""
-    presented = _list_presented(db, study, participant)
+def is_left(db: Connection, study: Study, participant: Participant, given: Iterable[Assignment]) -> bool:
+    """Whether `choose` has something for a participant, who was given these assignments."""
+    presented = _list_presented(db, study, [(one.items, one.source) for one in given if one.number > 0])
     settings = study.settings
     if len(presented.earlier) >= settings.per_participant or _is_full(db, study, participant):
         return False
@@ -132,8 +133,7 @@ def _that_count(study: Study, selected: Any) -> Select[Any]:
     )
 
 
-def _list_presented(db: Connection, study: Study, participant: Participant) -> Presented:
-    earlier = [(tuple(row[0]), row[1]) for row in db.execute(EARLIER, {"who": participant.id})]
+def _list_presented(db: Connection, study: Study, earlier: list[tuple[tuple[int, ...], str]]) -> Presented:
     counts = np.zeros(study.n_items, dtype=int)
     if study.settings.max_per_item is not None:
         counts = times_presented(db, study)

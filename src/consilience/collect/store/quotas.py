@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, exists, func, insert, or_, select, update
 
 from consilience.collect.settings.conditions import Quota, any_holds
 from consilience.collect.settings.model import Participant, Study
@@ -21,6 +21,13 @@ from consilience.collect.store import tables
 from consilience.collect.store.database import now
 
 IDLE = timedelta(hours=24)  # by default, after which what nobody touches no longer counts towards quotas
+
+WITHDRAW = (  # prepared once
+    update(tables.assignments)
+    .where(tables.assignments.c.study == bindparam("of"), tables.assignments.c.state == "open")
+    .where(func.coalesce(tables.assignments.c.changed, tables.assignments.c.assigned) < bindparam("since"))
+    .values(state="withdrawn")
+)
 
 
 def idle_since(study: Study) -> datetime:
@@ -37,10 +44,7 @@ def withdraw_idle(db: Connection, study: Study) -> int:
     int
         How many.
     """
-    columns = tables.assignments.c
-    touched = func.coalesce(columns.changed, columns.assigned)
-    untouched = (columns.study == study.id, columns.state == "open", touched < idle_since(study))
-    return db.execute(update(tables.assignments).where(*untouched).values(state="withdrawn")).rowcount
+    return db.execute(WITHDRAW, {"of": study.id, "since": idle_since(study)}).rowcount
 
 
 def turned_away_in(db: Connection, study: Study, participant: Participant) -> str | None:

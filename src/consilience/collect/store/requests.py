@@ -19,6 +19,7 @@ WAITING = (  # prepared once
     .order_by(tables.jobs.c.id)
     .with_for_update()
 )
+SOONER = update(tables.jobs).where(tables.jobs.c.id == bindparam("which"))
 
 
 def request(db: Connection, study_id: str, kind: str, due: datetime) -> None:
@@ -33,7 +34,7 @@ def request_all(db: Connection, study_id: str, due_of: Mapping[str, datetime]) -
         if kind not in rows:
             _insert(db, study_id, kind, due)
         elif due < rows[kind].due:
-            db.execute(update(tables.jobs).where(tables.jobs.c.id == rows[kind].id).values(due=due))
+            db.execute(SOONER, {"which": rows[kind].id, "due": due})
 
 
 def _insert(db: Connection, study_id: str, kind: str, due: datetime) -> None:
@@ -41,6 +42,6 @@ def _insert(db: Connection, study_id: str, kind: str, due: datetime) -> None:
     if db.dialect.name == "postgresql":  # where another transaction may ask for the same at this moment
         from sqlalchemy.dialects.postgresql import insert as insert_or_not
 
-        db.execute(insert_or_not(tables.jobs).values(**values).on_conflict_do_nothing())
+        db.execute(insert_or_not(tables.jobs).on_conflict_do_nothing(), values)
     else:
-        db.execute(insert(tables.jobs).values(**values))
+        db.execute(insert(tables.jobs), values)

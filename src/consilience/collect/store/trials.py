@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError
 from consilience.collect.settings.model import Assignment, Item, Participant, Study
@@ -20,6 +20,12 @@ from consilience.collect.store.people import participant_in
 from consilience.collect.store.scoring import score_of_answer
 from consilience.collect.store.standing import Standing, Trial, number_cards, standing_of
 from consilience.collect.store.studies import items_in, study_in
+
+N_ORDINARY = (  # prepared once
+    select(func.count())
+    .select_from(tables.assignments)
+    .where(tables.assignments.c.participant == bindparam("who"), tables.assignments.c.number > 0)
+)
 
 
 class Trials(Database):
@@ -124,9 +130,7 @@ def trials_in(db: Connection, participant_id: str) -> list[Trial]:
 
 def standing_in(db: Connection, study: Study, participant_id: str) -> tuple[Standing, list[Trial], int]:
     """Return where a participant is, their trials, and how many ordinary sorts they were given."""
-    work = tables.assignments.c
-    ordinary = (work.participant == participant_id, work.number > 0)
-    n_ordinary = db.scalar(select(func.count()).select_from(tables.assignments).where(*ordinary)) or 0
+    n_ordinary = db.scalar(N_ORDINARY, {"who": participant_id}) or 0
     trials = trials_in(db, participant_id) if any(map(study.settings.training.sorts, ROLES)) else []
     return standing_of(study, trials, has_begun=n_ordinary > 0), trials, n_ordinary
 
@@ -155,7 +159,7 @@ def give_trial(
         **{"state": "open", "number": min(lowest, 0) - 1, "assigned": now()},
         "board": board_state.initial(0, order, study.classes).as_json(),
     }
-    row = db.execute(insert(tables.assignments).values(**values).returning(tables.assignments)).one()
+    row = db.execute(insert(tables.assignments).returning(tables.assignments), values).one()
     right = [{**asdict(item), "group": group} for item, group in zip(cards.values(), sort.labels, strict=True)]
     mark = study.settings.training.mark if role == ADMISSION else None
     db.execute(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -40,6 +40,18 @@ OF_PARTICIPANT = (
     .where(tables.assignments.c.participant == bindparam("who"))
     .order_by(tables.assignments.c.number)
 )
+BEGUN = (
+    select(tables.assignments)
+    .where(tables.assignments.c.participant == bindparam("who"), tables.assignments.c.state != "submitted")
+    .with_for_update()
+)
+RECORDED = select(tables.changes.c.sequence).where(
+    tables.changes.c.assignment == bindparam("of"),
+    tables.changes.c.client == bindparam("by"),
+    tables.changes.c.sequence.in_(bindparam("sequences", expanding=True)),
+)
+UPDATE = update(tables.assignments).where(tables.assignments.c.id == bindparam("which"))
+TAKE = update(tables.subsets).where(tables.subsets.c.id == bindparam("prepared"))
 DEBOUNCE = timedelta(seconds=2)  # from a submission to the next consensus
 
 
@@ -87,10 +99,10 @@ class Work(Database):
                 request(db, study.id, "subsets", now())
             return _assign(db, study, found, chosen, n_ordinary + 1, rng)
 
-    def is_left(self, participant: Participant, study: Study) -> bool:
-        """Whether there is something more to sort for a participant, training apart, as far as cards and quotas go."""
+    def is_left(self, participant: Participant, study: Study, given: Iterable[Assignment]) -> bool:
+        """Whether there is more to sort for who was given these, training apart, as far as cards and quotas go."""
         with self.read() as db:
-            return is_left(db, study, participant)
+            return is_left(db, study, participant, given)
 
     def n_submitted_of_quota(self, study_id: str) -> int:
         """Count submitted groupings as the number wanted does: without repeats, imported ones and people left out."""
@@ -269,9 +281,7 @@ class Work(Database):
 
 
 def _begun(db: Connection, participant_id: str) -> Any | None:
-    columns = tables.assignments.c
-    query = select(tables.assignments).where(columns.participant == participant_id, columns.state != "submitted")
-    return db.execute(query.with_for_update()).first()
+    return db.execute(BEGUN, {"who": participant_id}).first()
 
 
 def _resume(db: Connection, row: Any) -> Assignment:
@@ -307,10 +317,9 @@ def _assign(
         **{"state": "open", "number": number, "assigned": now()},
         "board": board_state.initial(0, order, study.classes).as_json(),
     }
-    row = db.execute(insert(tables.assignments).values(**values).returning(tables.assignments)).one()
+    row = db.execute(insert(tables.assignments).returning(tables.assignments), values).one()
     if chosen.prepared is not None:
-        taken = tables.subsets.c.id == chosen.prepared
-        db.execute(update(tables.subsets).where(taken).values(assignment=row.id))
+        db.execute(TAKE, {"prepared": chosen.prepared, "assignment": row.id})
     return _assignment_of(row)
 
 
@@ -341,19 +350,10 @@ def _not_recorded(
     db: Connection, assignment_id: int, client: str, changes: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the changes that are new; of two with one sequence number the first."""
-    columns = tables.changes.c
     by_sequence: dict[int, dict[str, Any]] = {}
     for change in changes:
         by_sequence.setdefault(change["sequence"], change)
-    known = set(
-        db.scalars(
-            select(columns.sequence).where(
-                columns.assignment == assignment_id,
-                columns.client == client,
-                columns.sequence.in_(list(by_sequence)),
-            )
-        )
-    )
+    known = set(db.scalars(RECORDED, {"of": assignment_id, "by": client, "sequences": list(by_sequence)}))
     return [change for sequence, change in by_sequence.items() if sequence not in known]
 
 
@@ -376,14 +376,18 @@ def _submit(db: Connection, study: Study, row: Any, state: BoardState) -> Assign
     """Submit an assignment whose board is in a state that can be submitted."""
     moment = now()
     answer = [group.as_json() for group in state.groups if group.items and group.id != UNSURE]
-    values = {"state": "submitted", "submitted": moment, "started": row.started or moment, "answer": answer}
-    mine = update(tables.assignments).where(tables.assignments.c.id == row.id)
-    done = db.execute(mine.values(**values).returning(tables.assignments)).one()
+    values: dict[str, Any] = {
+        "state": "submitted",
+        "submitted": moment,
+        "started": row.started or moment,
+        "answer": answer,
+    }
+    _update(db, row.id, **values)
     if row.number < 0:
         score_trial(db, study, row.id, answer)
     elif not row.preview:
         request_all(db, study.id, {"subsets": moment, "consensus": moment + DEBOUNCE})
-    return _assignment_of(done)
+    return replace(_assignment_of(row), **values)
 
 
 def _record(db: Connection, row: Any, client: str, version: int, changes: Sequence[Mapping[str, Any]]) -> None:
@@ -399,7 +403,7 @@ def _record(db: Connection, row: Any, client: str, version: int, changes: Sequen
 
 
 def _update(db: Connection, assignment_id: int, **values: Any) -> None:
-    db.execute(update(tables.assignments).where(tables.assignments.c.id == assignment_id).values(**values))
+    db.execute(UPDATE, {"which": assignment_id, **values})
 
 
 def _assignment_of(row: Any) -> Assignment:

@@ -42,6 +42,11 @@ class Translation:
         return rule_of(self.plural)(abs(int(number)))
 
     @cached_property
+    def last(self) -> dict[str, str]:
+        """Each text, the last of several."""
+        return {key: forms[-1] for key, forms in self.texts.items()}
+
+    @cached_property
     def forms(self) -> list[int]:
         """Which text is for each number below `EXACT`; those above have that of their last two digits and a hundred."""
         return [self.form(number) for number in range(EXACT)]

@@ -46,7 +46,7 @@ class Wording(dict[str, str]):
         self._said = translation_of(catalogue_for(language))
         self._translations, self._written_in = translations or {}, written_in or language
         own = own_texts(replaced)
-        super().__init__({key: forms[-1] for key, forms in self._said.texts.items()} | own)
+        super().__init__(self._said.last | own)
         self._forms = {key: self._said.texts[key] for key in SINGULARS if key not in own}
 
     def fill(self, key: str, **values: Any) -> str:
