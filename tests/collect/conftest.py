@@ -209,17 +209,28 @@ def admin_of_any(store, password_hash):
         yield logged_in(open_browser, store, password_hash)
 
 
+def script_of(visit, store):
+    _, token = store.create_token("tests")
+    return visit(headers={"Authorization": f"Bearer {token}", "Origin": ""})
+
+
 @pytest.fixture
 def script(visit, sqlite_store):
     """A client of the API, with a token, which is no browser."""
-    _, token = sqlite_store.create_token("tests")
-    return visit(headers={"Authorization": f"Bearer {token}", "Origin": ""})
+    return script_of(visit, sqlite_store)
 
 
 @pytest.fixture
 def server(sqlite_store, visit, script):
     """A store, and a script and browsers at its application."""
     return SimpleNamespace(store=sqlite_store, visit=visit, script=script)
+
+
+@pytest.fixture
+def server_at_any(store):
+    """The same of `store`, whichever database it is in."""
+    with visiting(store) as open_browser:
+        yield SimpleNamespace(store=store, visit=open_browser, script=script_of(open_browser, store))
 
 
 @pytest.fixture

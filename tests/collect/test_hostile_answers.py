@@ -132,7 +132,7 @@ def badly_answered(server, kind, every=1):
 
 
 def test_some_hostile_forms_of_participants_are_taken_or_refused(server):
-    assert [badly_answered(server, kind, 37)[0] for kind in ("open", "judging")] == [[], []]
+    assert [badly_answered(server, kind, 151)[0] for kind in ("open", "judging")] == [[], []]
 
 
 @pytest.mark.slow
