@@ -376,18 +376,14 @@ def _submit(db: Connection, study: Study, row: Any, state: BoardState) -> Assign
     """Submit an assignment whose board is in a state that can be submitted."""
     moment = now()
     answer = [group.as_json() for group in state.groups if group.items and group.id != UNSURE]
-    values: dict[str, Any] = {
-        "state": "submitted",
-        "submitted": moment,
-        "started": row.started or moment,
-        "answer": answer,
-    }
-    _update(db, row.id, **values)
+    started = row.started or moment
+    done = replace(_assignment_of(row), state="submitted", submitted=moment, started=started, answer=answer)
+    _update(db, row.id, state=done.state, submitted=moment, started=started, answer=answer)
     if row.number < 0:
         score_trial(db, study, row.id, answer)
     elif not row.preview:
         request_all(db, study.id, {"subsets": moment, "consensus": moment + DEBOUNCE})
-    return replace(_assignment_of(row), **values)
+    return done
 
 
 def _record(db: Connection, row: Any, client: str, version: int, changes: Sequence[Mapping[str, Any]]) -> None:
