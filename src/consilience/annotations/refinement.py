@@ -34,26 +34,28 @@ Colours = UInt64[np.ndarray, " nodes"]
 
 WORK = 1 << 22  # number of links visited
 LEAST_ROUNDS = 24
+CHUNK = 1 << 14  # links whose colours fit the processor's cache
 
 
 @dataclass(frozen=True)
 class Links:
     """Rows that each link some nodes, one in each role.
 
-    ends : (ends, rows) the nodes.
+    ends : of each role, the nodes.
     roles : of the ends; nodes in the same role are interchangeable.
-    colour : of each row.
+    colour : of each row, mixed.
     """
 
-    ends: Int[np.ndarray, "ends rows"]
+    ends: tuple[Int[np.ndarray, " rows"], ...]
     roles: tuple[int, ...]
     colour: UInt64[np.ndarray, " rows"]
 
     @classmethod
     def of(cls, *ends: np.ndarray, roles: tuple[int, ...] | None = None, colour: np.ndarray | None = None) -> Links:
         """Link these nodes, each end in its own role unless `roles` are given."""
-        colour = np.zeros(len(ends[0])) if colour is None else colour
-        return cls(np.stack(ends), tuple(range(len(ends))) if roles is None else roles, colour.astype(np.uint64))
+        mixed = mix(np.zeros(1, np.uint64) if colour is None else colour.astype(np.uint64))
+        roles = tuple(range(len(ends))) if roles is None else roles
+        return cls(ends, roles, np.broadcast_to(mixed, len(ends[0])))
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,12 @@ def canonical_places(structure: Structure, ranks: Callable[[np.ndarray], np.ndar
     ranks : function from nodes of one kind to ranks, by which nodes of the same colour are put first.
     """
     links = structure.links
-    rounds = max(LEAST_ROUNDS, WORK // max(sum(link.ends.shape[1] for link in links), 1))
-    everyone = np.arange(len(structure.kind), dtype=np.uint64)
-    company = _company(mix(everyone), links)
+    rounds = max(LEAST_ROUNDS, WORK // max(sum(len(link.colour) for link in links), 1))
     colour, rounds = _settle_colours(mix(structure.colour + mix(structure.kind.astype(np.uint64))), links, rounds)
     places = _dense(colour)
+    if places.max(initial=-1) + 1 == len(places):
+        return places
+    company = _company(mix(np.arange(len(places), dtype=np.uint64)), links)
     while rounds > 0:
         alike = _alike(places, company, structure.kind)
         if not len(alike):
@@ -126,7 +129,7 @@ def canonical_places(structure: Structure, ranks: Callable[[np.ndarray], np.ndar
 
 def _dense(*keys: np.ndarray) -> Int[np.ndarray, " nodes"]:
     """Return positions by a first key, by a second if that is equal, and so on; 0, 1, … without gaps."""
-    order = np.lexsort(keys[::-1])
+    order = np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0])
     new = np.logical_or.reduce([np.diff(key[order], prepend=key[order[:1]]) != 0 for key in keys])
     places = np.empty(len(order), dtype=np.intp)
     places[order] = np.cumsum(new)
@@ -136,7 +139,7 @@ def _dense(*keys: np.ndarray) -> Int[np.ndarray, " nodes"]:
 def _settle_colours(colour: Colours, links: tuple[Links, ...], rounds: int) -> tuple[Colours, int]:
     """Return colours after as many rounds as distinguish nodes, and the number of rounds left."""
     n_colours = len(pd.unique(colour))
-    while rounds > 0:
+    while rounds > 0 and n_colours < len(colour):
         after = mix(colour) + _company(colour, links)
         rounds -= 1
         n_after = len(pd.unique(after))
@@ -151,12 +154,14 @@ def _company(colour: Colours, links: tuple[Links, ...]) -> Colours:
     total = np.zeros_like(colour)
     for number, link in enumerate(links):
         salts = mix(np.arange(8 * number, 8 * number + 8, dtype=np.uint64))
-        sent = [mix(colour + salts[role])[end] for role, end in zip(link.roles, link.ends)]
-        whole = mix(link.colour)
-        for one in sent:
-            whole += one
-        for role, end, own in zip(link.roles, link.ends, sent):
-            np.add.at(total, end, mix(whole - own + salts[role]))
+        salted = [mix(colour + salts[role]) for role in link.roles]
+        for start in range(0, len(link.colour), CHUNK):
+            part = slice(start, start + CHUNK)
+            ends = [end[part] for end in link.ends]
+            sent = [own[end] for own, end in zip(salted, ends)]
+            whole = sum(sent, link.colour[part])
+            for role, end, own in zip(link.roles, ends, sent):
+                np.add.at(total, end, mix(whole - own + salts[role]))
     return total
 
 
