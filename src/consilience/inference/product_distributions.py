@@ -109,13 +109,14 @@ class OneHotLabels:
         most = 2 * len(item) // max(n_columns, 1) if counting == "all" else len(item)
         n_chunks = int(np.clip(n_items * n_components // CHUNK_ENTRIES, 1, max(most, 1)))
         edges = np.linspace(0, n_items, n_chunks + 1).astype(np.int64)
-        rows = np.searchsorted(item, edges)
+        first_row = np.append(0, np.cumsum(np.bincount(item, minlength=n_items)))
+        rows = first_row[edges]
         ones = np.ones(int(np.diff(rows).max()))
         column = column.astype(np.int32 if n_columns < 2**31 else np.int64, copy=False)
         known = np.full(n_items, -1) if known is None else known
         chunks = []
         for first, last, start, stop in zip(edges[:-1], edges[1:], rows[:-1], rows[1:], strict=True):
-            pointers = np.searchsorted(item[start:stop], np.arange(first, last + 1)).astype(column.dtype)
+            pointers = (first_row[first : last + 1] - start).astype(column.dtype)
             values = ones[: stop - start] if weight is None else weight[start:stop]
             by_item = csr_array((values, column[start:stop], pointers), shape=(last - first, n_columns))
             by_column = by_item.tocsc()

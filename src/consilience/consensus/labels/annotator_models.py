@@ -185,20 +185,19 @@ class Hierarchical:
             before=(np.log(concentration), nothing),
             pull=pull,
         )
-        return reduce(lambda model, _: model._improved(counts), range(FIRST_REPEATS), first)._with_rows()
+        first = first._with_log_rows()
+        return reduce(lambda model, _: model._improved(), range(FIRST_REPEATS), first)._with_rows()
 
     def update(self, counts: Counts | ProbableLabels) -> Hierarchical:
         """Estimate anew from counts: hyperparameters that do not lower the bound, then the rows."""
-        return self._improved(counts)._with_rows()
+        return replace(self, counts=counts)._with_log_rows()._improved()._with_rows()
 
-    def _improved(self, counts: Counts | ProbableLabels) -> Hierarchical:
-        """Return hyperparameters that do not lower the bound of counts; the rows stay as they were."""
-        here = replace(self, counts=counts)
-        here = here._with_log_rows(here._log_rows(self.concentration))
-        there, lowest = here._proposed(), here._own_bound()
+    def _improved(self) -> Hierarchical:
+        """Return hyperparameters that do not lower the bound of the counts; the rows stay as they were."""
+        there, lowest = self._proposed(), self._own_bound()
         lowest -= BY_ROUNDING * abs(lowest)
-        steps = (there if share == 1 else here._towards(there, share) for share in STEPS)
-        return next((model for model in steps if model._own_bound() >= lowest), here)
+        steps = (there if share == 1 else self._towards(there, share) for share in STEPS)
+        return next((model for model in steps if model._own_bound() >= lowest), self)
 
     def _proposed(self) -> Hierarchical:
         """Return other hyperparameters: a minorising step, or for s a secant step where that is better."""
@@ -207,7 +206,7 @@ class Hierarchical:
         seated = self._by_class(digamma_rise(concentration, cells.totals).sum(0))
         right_wrong = self._right_wrong(tables)
         crowd, errors = fit_crowd(self.crowd, right_wrong), cells.errors(tables)
-        moved = replace(self, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
+        moved = self._moved(accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
         drawn, seated = cells.of_components(tables) + self.pull[0], seated + self.pull[1]
         # of a class without labels, s is 1: both are what rounding left
         near = np.where(seated > BY_ROUNDING, (drawn + TINY) / (seated + TINY), 1.0).clip(LEAST, MOST)
@@ -216,24 +215,22 @@ class Hierarchical:
         at_far, at_near = moved._log_rows(far), moved._log_rows(near)
         gain = at_far + self._log_prior_of(far) - at_near - self._log_prior_of(near)
         better = gain > BY_ROUNDING * np.maximum(np.abs(at_near), 1.0)
-        moved = replace(moved, concentration=np.where(better, far, near), before=(place, slope))
-        return moved._with_log_rows(np.where(better, at_far, at_near))
+        log_rows = np.where(better, at_far, at_near)
+        return moved._moved(concentration=np.where(better, far, near), before=(place, slope), log_rows=log_rows)
 
     def _towards(self, there: Hierarchical, share: float) -> Hierarchical:
         """Go a part of the way to other hyperparameters: α, β and s in logarithms."""
-        moved = replace(
-            there,
+        moved = there._moved(
             accuracy=(1 - share) * self.accuracy + share * there.accuracy,
             crowd=self.crowd ** (1 - share) * there.crowd**share,
             errors=mix_errors(self.errors, there.errors, share),
             concentration=self.concentration ** (1 - share) * there.concentration**share,
         )
-        return moved._with_log_rows(moved._log_rows(moved.concentration))
+        return moved._with_log_rows()
 
     def with_counts(self, counts: Counts | ProbableLabels) -> Hierarchical:
         """Estimate the rows alone from counts; there can be more subtypes than before."""
-        here = replace(self, counts=counts, log_table=_no_table(counts))
-        return here._with_log_rows(here._log_rows(self.concentration))._with_rows()
+        return replace(self, counts=counts, log_table=_no_table(counts))._with_log_rows()._with_rows()
 
     def with_annotators(self, counts: Counts | ProbableLabels) -> Hierarchical:
         """Estimate the annotators' accuracies and rows from counts; the crowd's prior stays."""
@@ -245,14 +242,20 @@ class Hierarchical:
         cells = self._cells
         if isinstance(cells, DenseCells):
             return self
-        return replace(self, log_table=cells.logarithms(self._row_prior(), digamma, everywhere=True))
+        return self._moved(log_table=cells.logarithms(self._row_prior(), digamma, everywhere=True))
 
-    def _with_log_rows(self, log_rows: Float[np.ndarray, " classes"]) -> Hierarchical:
-        return replace(self, log_rows=log_rows)
+    def _moved(self, **changes: Any) -> Hierarchical:
+        """Return the model of the same counts, and what is known of these, with other values."""
+        moved = replace(self, **changes)
+        vars(moved)["_cells"] = self._cells
+        return moved
+
+    def _with_log_rows(self) -> Hierarchical:
+        return self._moved(log_rows=self._log_rows(self.concentration))
 
     def _with_rows(self) -> Hierarchical:
         """Estimate q(θ)."""
-        return replace(self, log_table=self._cells.logarithms(self._row_prior(), digamma))
+        return self._moved(log_table=self._cells.logarithms(self._row_prior(), digamma))
 
     @cached_property
     def _cells(self) -> DenseCells | SparseCells:

@@ -65,12 +65,12 @@ class DenseCells:
     counts: Counts
     n_subtypes: int
 
-    @property
+    @cached_property
     def totals(self) -> Totals:
         """Labels of each annotator by component."""
         return np.asarray(self.counts.sum(1))
 
-    @property
+    @cached_property
     def diagonal(self) -> Totals:
         """Right labels of each annotator by component."""
         component = np.arange(self.counts.shape[2])
@@ -154,7 +154,7 @@ class SparseCells:
         """Labels of each annotator by class."""
         return self.counts.totals
 
-    @property
+    @cached_property
     def diagonal(self) -> Totals:
         """Right labels of each annotator by class."""
         annotator, label, component = self.counts.places
