@@ -54,8 +54,7 @@ class Links:
     def of(cls, *ends: np.ndarray, roles: tuple[int, ...] | None = None, colour: np.ndarray | None = None) -> Links:
         """Link these nodes, each end in its own role unless `roles` are given."""
         mixed = mix(np.zeros(1, np.uint64) if colour is None else colour.astype(np.uint64))
-        roles = tuple(range(len(ends))) if roles is None else roles
-        return cls(ends, roles, np.broadcast_to(mixed, len(ends[0])))
+        return cls(ends, roles or tuple(range(len(ends))), np.broadcast_to(mixed, len(ends[0])))
 
 
 @dataclass(frozen=True)
@@ -114,8 +113,6 @@ def canonical_places(structure: Structure, ranks: Callable[[np.ndarray], np.ndar
     rounds = max(LEAST_ROUNDS, WORK // max(sum(len(link.colour) for link in links), 1))
     colour, rounds = _settle_colours(mix(structure.colour + mix(structure.kind.astype(np.uint64))), links, rounds)
     places = _dense(colour)
-    if places.max(initial=-1) + 1 == len(places):
-        return places
     company = _company(mix(np.arange(len(places), dtype=np.uint64)), links)
     while rounds > 0:
         alike = _alike(places, company, structure.kind)
@@ -157,11 +154,10 @@ def _company(colour: Colours, links: tuple[Links, ...]) -> Colours:
         salted = [mix(colour + salts[role]) for role in link.roles]
         for start in range(0, len(link.colour), CHUNK):
             part = slice(start, start + CHUNK)
-            ends = [end[part] for end in link.ends]
-            sent = [own[end] for own, end in zip(salted, ends)]
+            sent = [own[end[part]] for own, end in zip(salted, link.ends)]
             whole = sum(sent, link.colour[part])
-            for role, end, own in zip(link.roles, ends, sent):
-                np.add.at(total, end, mix(whole - own + salts[role]))
+            for role, end, own in zip(link.roles, link.ends, sent):
+                np.add.at(total, end[part], mix(whole - own + salts[role]))
     return total
 
 

@@ -184,8 +184,7 @@ class Hierarchical:
             log_rows=nothing,
             before=(np.log(concentration), nothing),
             pull=pull,
-        )
-        first = first._with_log_rows()
+        )._with_log_rows()
         return reduce(lambda model, _: model._improved(), range(FIRST_REPEATS), first)._with_rows()
 
     def update(self, counts: Counts | ProbableLabels) -> Hierarchical:
@@ -220,13 +219,12 @@ class Hierarchical:
 
     def _towards(self, there: Hierarchical, share: float) -> Hierarchical:
         """Go a part of the way to other hyperparameters: α, β and s in logarithms."""
-        moved = there._moved(
+        return there._moved(
             accuracy=(1 - share) * self.accuracy + share * there.accuracy,
             crowd=self.crowd ** (1 - share) * there.crowd**share,
             errors=mix_errors(self.errors, there.errors, share),
             concentration=self.concentration ** (1 - share) * there.concentration**share,
-        )
-        return moved._with_log_rows()
+        )._with_log_rows()
 
     def with_counts(self, counts: Counts | ProbableLabels) -> Hierarchical:
         """Estimate the rows alone from counts; there can be more subtypes than before."""
@@ -272,9 +270,7 @@ class Hierarchical:
 
     def _by_class(self, of_components: np.ndarray) -> np.ndarray:
         """Sum the last axis over the subtypes of each class."""
-        if self.n_subtypes == 1:
-            return of_components
-        return of_components.reshape(*of_components.shape[:-1], -1, self.n_subtypes).sum(-1)
+        return np.asarray(of_components.reshape(*of_components.shape[:-1], -1, self.n_subtypes).sum(-1))
 
     def _tables(self) -> Any:
         """t of each cell, of classes."""

@@ -44,6 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -271,7 +272,7 @@ def calibration(
     def of_labels(temperature: float) -> ValueAndSlope:
         before = others / temperature
         before += log_weights
-        before -= before.max(1, keepdims=True)
+        before -= reduce(np.maximum, before.T)[:, None]  # some times as fast as max(1)
         np.exp(before, out=before)
         total, predicted = before.sum(1), np.einsum("rk,rk->r", before, probability)
         value = PENALTY * np.log(temperature) - float(np.log(predicted / total).sum())
