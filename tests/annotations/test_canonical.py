@@ -239,6 +239,15 @@ def test_few_rounds_still_order_by_names(monkeypatch):
     assert one == two
 
 
+def test_links_summed_in_parts_give_the_same_order(monkeypatch):
+    said = Labels.from_matrix(np.random.default_rng(0).integers(3, size=(30, 4)))
+    whole = arrange(said)
+    monkeypatch.setattr(refinement, "CHUNK", 7)
+    parts = arrange(said)
+    assert list(parts.items) == list(whole.items)
+    assert list(parts.annotators) == list(whole.annotators)
+
+
 def test_names_of_items_decide_last():
     """Symmetric items are ordered by name."""
     alone = Groupings.from_matrix([["p"], ["q"], ["r"], ["s"]], items=["dog", "ant", "cow", "bee"])
