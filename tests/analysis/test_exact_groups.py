@@ -2,12 +2,14 @@
 
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from consilience import Groupings, Pairs
+from consilience.analysis.exact_groups import WholeSorts
 from consilience.errors import InputError
 from consilience.inspection import exact_groups
 
@@ -65,3 +67,11 @@ def test_nothing_in_common_gives_no_rows_and_pairs_are_refused():
         exact_groups(
             Pairs.from_frame(pd.DataFrame({"item_a": ["a"], "item_b": ["b"], "annotator": ["x"], "same": [True]}))
         )
+
+
+def test_whole_sorts_are_counted_by_people_whatever_the_groups_are_called():
+    sorts = [list("xxyy"), list("yyxx"), list("xyyy"), ["x", "x", None, "y"], list("abab")]
+    found = WholeSorts.of(Groupings.from_matrix([list(row) for row in zip(*sorts, strict=True)]))
+    assert (found.n_sorted, found.n_annotators.tolist()) == (4, [2, 1, 1])
+    assert found.first[0].tolist() == [0, 0, 2, 2]
+    assert [found.place_of(np.array(codes)) for codes in ([1, 1, 0, 0], [0, 1, 2, 2])] == [0, -1]

@@ -57,7 +57,7 @@ def test_a_single_annotator_names_clusters_too():
 def test_people_with_much_the_same_group_are_counted_whatever_they_call_it():
     cells = pd.DataFrame({"a": list("xxxyyy"), "b": list("xxyyyy"), "c": list("xyzxyz"), "d": [None] * 3 + list("xxy")})
     found = count_makers(Groupings.from_matrix(cells), np.array([0, 0, 0, 1, 1, -1]), 2)
-    assert found.to_dict("list") == {"roughly": [2, 2], "whole": [1, 3], "n_sorted": [3, 4]}
+    assert found.to_dict("list") == {"roughly": [2, 2], "whole": [1, 3], "exactly": [1, 1], "n_sorted": [3, 4]}
 
 
 def test_spellings_and_numbers_of_a_name_count_together():

@@ -56,9 +56,12 @@ def test_the_answer_comes_first_and_methods_are_folded_at_the_end(page):
 
 def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts):
     found: Certainty = sorts[1]
-    assert lead(page).startswith("9 cards fall into 3 clusters: in clusters found from another 8 people, ")
-    assert f"roughly {percent(found.repeats_together)} of the pairs of cards that are together here would" in lead(page)
-    assert "no card leaves its cluster in more than 20% of draws of other people" in lead(page)
+    start = (
+        "9 cards fall into 3 clusters that another panel of 8 would nearly repeat; all of the 8 participants here made"
+    )
+    assert lead(page).startswith(f"{start} just these groups. Of the pairs of cards together here, ")
+    assert f"roughly {percent(found.repeats_together)} would be so again" in lead(page)
+    assert "Most participants made groups much like them." in lead(page)
     assert lead(page).endswith("You can rely on these clusters.")
 
 
@@ -67,13 +70,13 @@ def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts
     [
         (
             1,
-            "1 card stays in its cluster in fewer than 80% of draws of other people. You can rely on what belongs "
-            "together, and less on this card.",
+            "1 card would stay in its cluster in fewer than 80% of such panels. Most participants made groups much "
+            "like them. You can rely on what belongs together, and less on this card.",
         ),
         pytest.param(
             2,
-            "2 cards stay in their cluster in fewer than 80% of draws of other people. Rely on the broad lines, and "
-            "not on single cards without a second look.",
+            "2 cards would stay in their cluster in fewer than 80% of such panels. Most participants made groups much "
+            "like them. Rely on the broad lines, and not on single cards without a second look.",
             marks=pytest.mark.slow,
         ),
     ],
@@ -87,7 +90,8 @@ def test_the_verdict_follows_from_what_is_together_and_stays_not_from_pairs_apar
     apart = found.draws.copy()
     apart[:8] = np.arange(9)  # in 8 of 20 draws, no two cards are together: 60% of pairs are together again
     page = read(report(model, certainty=replace(found, draws=apart), words="cards,participants"))
-    assert "roughly 60% of the pairs" in lead(page)
+    assert "repeat in part" in lead(page)
+    assert "roughly 60% would be so again" in lead(page)
     assert lead(page).endswith("Rely on the broad lines, and not on single cards without a second look.")
 
 
@@ -97,6 +101,29 @@ def test_eight_of_ten_that_stay_are_enough(n_moved, verdict):
     found = certainty(model, n_draws=20, random_state=0)
     items = found.items.assign(stays=np.where(np.arange(10) < n_moved, 0.7, 1.0))
     assert verdict in answer.lead(Subject.of(findings(model, certainty=replace(found, items=items))))
+
+
+def test_single_people_are_told_beside_the_panel():
+    """Of ten people, four made just the clusters, and four joined one item to a cluster."""
+    sorts = (
+        [["a", "a", "b", "b", "b", "c"]] * 4
+        + [["a", "a", "b", "b", "b", "b"]] * 4
+        + [["1", "2", "3", "4", "4", "5"]] * 2
+    )
+    groupings = Groupings.from_matrix(np.transpose(sorts), items=list("pqrstu"))
+    subject = Subject.of(findings(SubsetFusion(n_clusters=3, random_state=0).fit(groupings), certainty=None))
+    assert answer._made_just_these(subject) == "; 4 of the 10 annotators here made just these groups"
+    assert [each.about for each in answer.lists(subject).clusters] == [
+        "3 items; kept together by 8 of 10, by 4 with no other item; much the same group: 8; called so by 8 of 8",
+        "2 items; kept together by 8 of 10, by all with no other item; much the same group: 8; called so by 8 of 8",
+        "1 item; left alone by 6 of 10; called so by 4 of 8",
+    ]
+    assert "8 of 10 annotators gave names." in answer.lists(subject).reading
+    firm, weak = answer._firm_and_weak(subject)
+    assert (sorted(firm), weak) == (["“a”", "“b”", "“c”"], [])
+    assert answer._say_what_is_firm(["“a”"], ["“b”", "“c”"]) == [
+        "Most annotators made groups much like “a”; fewer made ones like “b” and “c”."
+    ]
 
 
 def test_items_that_are_all_alone_are_nothing_to_rely_on(sorts):
@@ -109,7 +136,7 @@ def test_a_number_of_clusters_that_others_would_not_make_is_not_relied_on(sorts,
     numbers = pd.DataFrame({"share": [0.04, 0.3, 0.4, 0.22, 0.04]}, index=pd.Index(range(2, 7), name="n_clusters"))
     page = read(report(sorts[0], certainty=replace(sorts[1], n_clusters=numbers), words="cards,participants"))
     assert lead(page).endswith(
-        "and less on the number of clusters: others would mostly find 3 to 5 (most often 4, in 40% of draws)."
+        "and less on the number of clusters: others would mostly find 3 to 5 (most often 4, in 40% of panels)."
     )
 
 
@@ -117,7 +144,7 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     named = {name: (about, items) for name, about, items in lists(page)}
     assert len(named) == 3
     assert {"Orders", "(no common name) Log in, Cart"} <= set(named)
-    made = "all in one group: 8 of 8 participants; a group that overlaps by more than half: 8"
+    made = "kept together by 8 of 8, by all with no other card; much the same group: 8"
     assert named["Orders"][0] == f"3 cards; {made}; called so by 8 (Orders 6 and Order 2)"
     about = "without a name in common: these are its most central cards"
     assert named["(no common name) Log in, Cart"][0] == f"3 cards; {made}; {about}"

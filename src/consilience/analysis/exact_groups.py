@@ -11,6 +11,7 @@ shares are equal, that of more people, then the larger one. So it is the greedy 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,44 @@ def exact_groups(groupings: Any) -> pd.DataFrame:
             "within": within,
         }
     )
+
+
+@dataclass(frozen=True)
+class WholeSorts:
+    """The different sorts of all items that are in any grouping, the commonest first.
+
+    first : the first item of each item's group in each sort, -1 for items in no grouping
+    n_annotators : who made each sort
+    n_sorted : who sorted all items
+    """
+
+    first: Int[np.ndarray, "sorts items"]
+    n_annotators: Int[np.ndarray, " sorts"]
+    n_sorted: int
+
+    @classmethod
+    def of(cls, groupings: Groupings) -> WholeSorts:
+        """Compare the sorts of those who sorted all items at once."""
+        item, group = groupings.incidence.tocoo().coords
+        grouping = groupings.grouping_of_group[group]
+        whole = np.bincount(grouping, minlength=groupings.n_groupings) == len(np.unique(item))
+        item, group, grouping = (each[whole[grouping]] for each in (item, group, grouping))
+        of_group = np.full(groupings.n_groups, groupings.n_items)
+        np.minimum.at(of_group, group, item)
+        first = np.full((int(whole.sum()), groupings.n_items), -1)
+        first[(np.cumsum(whole) - 1)[grouping], item] = of_group[group]
+        annotator = groupings.annotator_of_grouping[whole]
+        sorts, number = np.unique(first, axis=0, return_inverse=True)
+        made = np.unique(np.column_stack([number.ravel(), annotator]), axis=0)[:, 0]
+        counts = np.bincount(made, minlength=len(sorts))
+        order = np.argsort(-counts, kind="stable")
+        return cls(sorts[order], counts[order], len(np.unique(annotator)))
+
+    def place_of(self, codes: Int[np.ndarray, " items"]) -> int:
+        """Return which sort is just these clusters, -1 if nobody made them."""
+        _, first, number = np.unique(codes, return_index=True, return_inverse=True)
+        same = np.flatnonzero((self.first == np.where(codes >= 0, first[number], -1)).all(1))
+        return int(same[0]) if len(same) else -1
 
 
 def _distinct_groups(groupings: Groupings) -> tuple[csr_array, csr_array]:

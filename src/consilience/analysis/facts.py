@@ -195,6 +195,11 @@ def _describe_clusters(found: Findings) -> dict[str, Any]:
     clusters = found.clusters
     facts = {"n_clusters": found.estimator.n_clusters_, "cluster_sizes": clusters.sizes.tolist()}
     facts["cluster_examples"] = _examples(found)
+    if found.whole_sorts is not None:
+        place = found.whole_sorts.place_of(clusters.codes)
+        facts["cluster_makers"] = [{str(name): int(n) for name, n in row.items()} for _, row in found.makers.iterrows()]
+        facts["n_made_just_these"] = int(found.whole_sorts.n_annotators[place]) if place >= 0 else 0
+        facts["n_namers"] = found.n_namers
     if not clusters.called:
         return facts | {"cluster_names": None}
     choices = count_group_names(found.names, len(clusters.index), CHOICES)

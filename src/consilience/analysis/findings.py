@@ -33,6 +33,7 @@ from consilience.analysis.cohesion import cluster_cohesion
 from consilience.analysis.cut_figures import CutFigures, OwnClusters, compared_cuts
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.durations import durations_of
+from consilience.analysis.exact_groups import WholeSorts
 from consilience.analysis.facts import facts_of
 from consilience.analysis.findings_text import as_lines
 from consilience.analysis.fitted import given_or_kept, groupings_of, raw_features, unwrap
@@ -133,6 +134,11 @@ class Findings:
     def groups(self) -> bool:
         """Whether annotators put items into groups instead of judging pairs one by one."""
         return not isinstance(self.annotations, Pairs)
+
+    @property
+    def are_grouped(self) -> bool:
+        """Whether annotators put items into groups of their own, and the model finds clusters."""
+        return isinstance(self.annotations, Groupings) and not self.clusters.is_named
 
     @cached_property
     def groupings(self) -> Groupings:
@@ -245,7 +251,13 @@ class Findings:
         names = self._names_of(codes, 1)
         if names.empty or names["n_annotators"].iloc[0] < AT_LEAST:
             return ""
-        return f" (called {names['name'].iloc[0]} by {names['n_annotators'].iloc[0]:,})"
+        return f" (called {names['name'].iloc[0]} by {names['n_annotators'].iloc[0]:,}{self.of_namers})"
+
+    @property
+    def of_namers(self) -> str:
+        """Say after a number of annotators how many gave names at all; nothing if all did."""
+        few = 0 < self.n_namers < self.annotations.n_annotators
+        return f" of the {self.words.n_annotators(self.n_namers)} who gave names" if few else ""
 
     @cached_property
     def moves(self) -> Moves:
@@ -256,6 +268,21 @@ class Findings:
     def makers(self) -> pd.DataFrame:
         """See `group_names.count_makers`."""
         return count_makers(self._written_groupings, self._numbered.codes, len(self._numbered.index))
+
+    @cached_property
+    def whole_sorts(self) -> WholeSorts | None:
+        """See `WholeSorts`; None unless people put items into groups of their own, or of very many items."""
+        if not self.are_grouped or self.annotations.n_items > MOST_COHERENT:
+            return None
+        return WholeSorts.of(cast(Groupings, self.annotations))
+
+    @cached_property
+    def n_namers(self) -> int:
+        """How many annotators gave a group of theirs a name, and not only a number."""
+        standard, groupings = self.standard_names, self.as_written
+        if standard is None or not isinstance(groupings, Groupings):
+            return 0
+        return len(np.unique(groupings.annotator_of_group[standard.code_of_group >= 0]))
 
     @property
     def _written_groupings(self) -> Groupings:
@@ -295,18 +322,18 @@ class Findings:
     @cached_property
     def cohesion(self) -> pd.DataFrame | None:
         """See `cluster_cohesion`; None for named classes and judgements of pairs."""
-        if not isinstance(self.annotations, Groupings) or self.clusters.is_named:
-            return None
-        if self.annotations.n_items > MOST_COHERENT:
+        if not self.are_grouped or self.annotations.n_items > MOST_COHERENT:
             return None
         return cluster_cohesion(self.annotations, self.clusters.codes)
 
     @cached_property
     def cuts(self) -> tuple[CutFigures, OwnClusters] | None:
         """See `compared_cuts`; None for named classes, and unless people put items into groups of their own."""
-        if not isinstance(self.annotations, Groupings) or self.clusters.is_named:
-            return None
-        return None if self.co_occurrence is None else compared_cuts(self.co_occurrence, self.clusters)
+        return (
+            None
+            if not self.are_grouped or self.co_occurrence is None
+            else compared_cuts(self.co_occurrence, self.clusters)
+        )
 
     @cached_property
     def segments(self) -> PanelSegments | None:

@@ -89,14 +89,15 @@ def cluster_names(
 
 
 def count_makers(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int) -> pd.DataFrame:
-    """Count the annotators who made roughly a cluster, and those who put all of its items into one group.
+    """Count the annotators who made a cluster, exactly or roughly, and those who put all of its items into one group.
 
     Returns
     -------
     DataFrame, a row for each cluster
         `roughly`: annotators with a group, of any name, that overlaps with it by more than half: of the items of either
         that were sorted in the grouping, more than half are in both. `whole`: those with all of its items in one group,
-        whatever else is there. `n_sorted`: those who sorted all of its items in one grouping.
+        whatever else is there. `exactly`: those with nothing else there. `n_sorted`: those who sorted all of its items
+        in one grouping.
     """
     group, cluster, is_like = _match_groups(groupings, codes, n_clusters, above_half=True)
     size = np.bincount(codes[codes >= 0], minlength=n_clusters)
@@ -112,11 +113,13 @@ def count_makers(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
 
     of_group, of_grouping = groupings.annotator_of_group, groupings.annotator_of_grouping
     group_of_whole, whole = np.nonzero(held == np.maximum(size, 1))
+    alone = np.asarray(groupings.incidence.sum(0)).ravel()[group_of_whole] == size[whole]
     grouping_of_all, seen = np.nonzero(sorted_of >= np.maximum(size, 1))
     return pd.DataFrame(
         {
             "roughly": count(cluster[is_like], of_group[group[is_like]]),
             "whole": count(whole, of_group[group_of_whole]),
+            "exactly": count(whole[alone], of_group[group_of_whole[alone]]),
             "n_sorted": count(seen, of_grouping[grouping_of_all]),
         }
     )

@@ -27,6 +27,9 @@ from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
 
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
+REPEATED = ((0.95, "nearly repeat"), (RELIABLE, "largely repeat"), (0.5, "repeat in part"), (0.0, "hardly repeat"))
+LEAST_COVERAGE = 0.5  # mean share of the items that people sorted, or their groups are not compared with the clusters
+FIRM = 4  # clusters that most people made, or did not, that are named
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
 WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
@@ -45,8 +48,52 @@ def lead(subject: Subject) -> str:
     found = subject.certainty
     if found is None:
         return " ".join([f"{text}.", *certainty_sections.none_in_short(subject)])
-    others = f"in {clusters.nouns} found from another {found.n_people:,} people"
-    return f"{text}: {others}, {_say_what_is_repeated(subject, found)} {_trust(subject)}"
+    share = found.repeats if np.isnan(found.repeats_together) else found.repeats_together
+    how = "hardly repeat"
+    if not certainty_sections.is_little(found):
+        how = next(how for least, how in REPEATED if share >= least)
+    again = f" that another panel of {found.n_people:,} would {how}"
+    sentences = [f"{text}{again}{_made_just_these(subject)}.", _say_what_is_repeated(subject, found)]
+    firm, weak = _firm_and_weak(subject)
+    return " ".join([*sentences, *_say_what_is_firm(firm, weak), _trust(subject, is_firm=not weak)])
+
+
+def _made_just_these(subject: Subject) -> str:
+    """Say how many people made just the clusters, of those who sorted all items; nothing if nobody did."""
+    sorts, words = subject.whole_sorts, current_words()
+    if sorts is None or not sorts.n_sorted:
+        return ""
+    place, people = sorts.place_of(subject.clusters.codes), subject.annotations.n_annotators
+    n_made = int(sorts.n_annotators[place]) if place >= 0 else 0
+    everybody = words.n_annotators(sorts.n_sorted)
+    of = f"the {everybody} here" if sorts.n_sorted == people else f"the {everybody} who sorted all {words.items}"
+    who = "none" if not n_made else "all" if n_made == sorts.n_sorted else f"{n_made:,}"
+    return f"; {who} of {of} made just these groups"
+
+
+def _firm_and_weak(subject: Subject) -> tuple[list[str], list[str]]:
+    """Return the clusters that most people made roughly, and the others; none if people sorted few of the items."""
+    annotations, clusters = subject.annotations, subject.clusters
+    if not subject.are_grouped or annotations.summary().coverage < LEAST_COVERAGE:
+        return [], []
+    made = subject.makers["roughly"].to_numpy()
+    is_firm = 2 * made > annotations.n_annotators
+    order = np.argsort(-made, kind="stable")
+    firm, weak = ([f"“{clusters.titles[code]}”" for code in order if is_firm[code] == which] for which in (True, False))
+    return firm, weak
+
+
+def _say_what_is_firm(firm: list[str], weak: list[str]) -> list[str]:
+    """Say which clusters most people made roughly."""
+    words = current_words()
+    if not firm and not weak:
+        return []
+    if not weak:
+        return [f"Most {words.annotators} made groups much like them."]
+    if not firm:
+        return [f"None of them is a group that most {words.annotators} made, even roughly."]
+    fewer = f"fewer made {'one' if len(weak) == 1 else 'ones'} like {join_some(weak, FIRM)}"
+    return [f"Most {words.annotators} made groups much like {join_some(firm, FIRM)}; {fewer}."]
 
 
 def _in_doubt(subject: Subject) -> str:
@@ -59,17 +106,14 @@ def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     """Say which share of the pairs that are together would be so again, and how many items would stay."""
     words, noun = current_words(), subject.clusters.noun
     if np.isnan(found.repeats_together):
-        return f"{percent(found.repeats)} of all pairs of {words.items} would come out as here, together or apart."
+        return f"Of all pairs of {words.items}, {percent(found.repeats)} would come out as here, together or apart."
     is_mixed = subject.segments is not None and subject.segments.n_segments > 1  # draws have the same segments
     about = "at best" if is_mixed else "roughly" if certainty_sections.are_rough(subject, found) else "about"
-    again = f"{about} {percent(found.repeats_together)} of the pairs of {words.items} that are together here"
+    again = f"Of the pairs of {words.items} together here, {about} {percent(found.repeats_together)} would be so again"
     chance = f"({percent(found.chance_together)} by chance)"
     n_moved = int(_are_moved(found).sum())
-    who = f"{words.n_items(n_moved)} {'stays in its' if n_moved == 1 else 'stay in their'} {noun}"
-    how_often = f"{who} in fewer than {SELDOM_STAYS:.0%} of draws of other people"
-    if not n_moved:
-        how_often = f"no {words.item} leaves its {noun} in more than {1 - SELDOM_STAYS:.0%} of draws of other people"
-    return f"{again} would be together again {chance}, and {how_often}."
+    stay = f"{words.n_items(n_moved)} would stay in {'its' if n_moved == 1 else 'their'} {noun}"
+    return f"{again} {chance}{f', and {stay} in fewer than {SELDOM_STAYS:.0%} of such panels' if n_moved else ''}."
 
 
 def _are_moved(found: Certainty) -> pd.Series:
@@ -77,10 +121,12 @@ def _are_moved(found: Certainty) -> pd.Series:
     return found.items["stays"].dropna() < SELDOM_STAYS
 
 
-def _trust(subject: Subject) -> str:
+def _trust(subject: Subject, *, is_firm: bool) -> str:
     """Say whether to rely on the clusters: if most pairs would be together again, and most items stay.
 
     Most is `RELIABLE`; of the items, more than `MANY_DOUBTED` that do not stay are mentioned.
+
+    is_firm : whether most people made all of the clusters roughly.
     """
     words, clusters, found = current_words(), subject.clusters, subject.certainty
     if found is None or found.chance >= 1:
@@ -89,7 +135,7 @@ def _trust(subject: Subject) -> str:
         return little
     few, many = (0, 0) if clusters.is_named else found.usual_numbers
     often = found.n_clusters["share"]
-    usual = f"mostly find {few} to {many} (most often {often.idxmax()}, in {percent(often.max())} of draws)"
+    usual = f"mostly find {few} to {many} (most often {often.idxmax()}, in {percent(often.max())} of panels)"
     number = [f"on the number of {clusters.nouns}: others would {usual}"] if few < many else []
     moved = _are_moved(found)
     if not (found.repeats_together >= RELIABLE and (~moved).mean() >= RELIABLE):
@@ -103,7 +149,7 @@ def _trust(subject: Subject) -> str:
         return f"You can rely on the {clusters.nouns} of the others."
     less = [*([f"on {_these(n_doubted)}"] if many_doubted else []), *number]
     if not less:
-        return f"You can rely on these {clusters.nouns}."
+        return f"You can rely on these {clusters.nouns}{'' if is_firm else ' as what a panel finds'}."
     return f"You can rely on what belongs together, and less {' and '.join(less)}."
 
 
@@ -135,9 +181,12 @@ def lists(subject: Subject) -> ClusterLists:
         reading = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many of "
         reading += f"their labels name the {noun}."
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
-    if any(subject.clusters.called) and not subject.clusters.is_named:
-        of_either = f"of the {words.items} of either that the {words.annotator} sorted, more than half are in both"
-        readings.append(f"Overlaps by more than half: {of_either}; a much larger group does not, even if it holds all.")
+    if subject.are_grouped:
+        sorted_some = subject.annotations.summary().coverage < 1
+        who = words.n_annotators(subject.annotations.n_annotators)
+        readings += [f"{subject.n_namers:,} of {who} gave names."] if subject.of_namers else []
+        of_them = f" that the {words.annotator} sorted" if sorted_some else ""
+        readings.append(f"Much the same: of the {words.items} of either{of_them}, more than half are in both.")
     return ClusterLists(found, " ".join(readings))
 
 
@@ -148,6 +197,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
     if any(called):  # else there may be no groups
         tied, others = tied_names(subject.names, called), next_names(subject.names, called)
     joined = _often_joined(subject)
+    few_namers = f" of {subject.n_namers:,}" if subject.of_namers else ""
     found = []
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
@@ -156,7 +206,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
         shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
         about = [words.n_items(len(mine))]
-        if any(called):
+        if subject.are_grouped:
             about += _say_who_made(subject, code, len(mine))
         if called[code]:
             mine_of = (subject.names["cluster"] == code) & (subject.names["name"] == called[code])
@@ -165,7 +215,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             word = f" ({n_users:,} use “{called[code]}” as one word among others, of some of these)" if n_users else ""
             so = "so" if len(tied[code]) == 1 else join_some(tied[code], TIED)
             each = (word or _list(wordings)) if len(tied[code]) == 1 else f" each{word}"
-            about.append(f"called {so} by {users:,}{each}")
+            about.append(f"called {so} by {users:,}{few_namers}{each}")
         elif any(called):
             central = f": these are its most central {words.items}" if len(mine) > N_NAMED else ""
             about.append(f"without a name in common{central}")
@@ -184,15 +234,17 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
 def _say_who_made(subject: Subject, code: int, size: int) -> list[str]:
     """Say how many people have all items of a cluster in one group, and how many a group that overlaps with it."""
     words, made = current_words(), subject.makers.iloc[code]
-    people, n_sorted = subject.annotations.n_annotators, int(made["n_sorted"])
-    who = words.n_annotators(people)
-    roughly = f"a group that overlaps by more than half: {int(made['roughly']):,}"
+    people = subject.annotations.n_annotators
+    n_sorted, whole, exactly = (int(made[count]) for count in ("n_sorted", "whole", "exactly"))
+    who = f"{people:,}" if n_sorted == people else f"the {n_sorted:,} who sorted "
     if size == 1:
-        return [f"{roughly} of {who}"]
-    if n_sorted == people:
-        return [f"all in one group: {int(made['whole']):,} of {who}", roughly]
-    whole = f"all in one group: {int(made['whole']):,} of the {words.n_annotators(n_sorted)} who sorted them all"
-    return [whole, f"{roughly} of {who}"]
+        return [f"left alone by {exactly:,} of {who}{'' if n_sorted == people else 'it'}"]
+    alone = f", always with other {words.items}" if whole else ""
+    if exactly:
+        alone = f", by {'all' if exactly == whole else f'{exactly:,}'} with no other {words.item}"
+    roughly = f"much the same group: {int(made['roughly']):,}"
+    kept = f"kept together by {whole:,} of {who}{'' if n_sorted == people else 'them all'}{alone}"
+    return [kept, roughly if n_sorted == people else f"{roughly} of {people:,}"]
 
 
 def _list(wordings: list[tuple[str, int]]) -> str:

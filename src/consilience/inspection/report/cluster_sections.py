@@ -92,7 +92,7 @@ def _names_of_clusters(subject: Subject) -> tuple[list[list[str]], FoundClusters
         return [], clusters, ""
     reading = (
         f"Names are those that at least two {words.annotators} use for the cluster, with the number of these "
-        f"{words.annotators}{'; more below' if subject.can.fuses else ''}. {counted_as_one()}"
+        f"{words.annotators}{subject.of_namers}{'; more below' if subject.can.fuses else ''}. {counted_as_one()}"
     )
     return count_group_names(subject.names, len(clusters.index), item_tables.NAMES_OF_CLUSTER), clusters, reading
 

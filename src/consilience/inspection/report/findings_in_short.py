@@ -122,7 +122,8 @@ def _names_in_short(subject: Subject) -> list[str]:
     counts = subject.names.groupby(["cluster", "name"])["n_annotators"].max().reindex(chosen)
     few, most = int(counts.min()), int(counts.max())
     of = f"{few:,}" if few == most else f"{few:,} to {most:,}"
-    rest = f"each is the name that {of} of {words.n_annotators(subject.annotations.n_annotators)} use"
+    who = subject.of_namers or f" of {words.n_annotators(subject.annotations.n_annotators)}"
+    rest = f"each is the name that {of}{who} use"
     users = [f"{name} {n:,}" for name in named if (n := answer.n_using(subject, name))]
     rest += f" (as one word among others, people use {join_names(users)})" if users else ""
     tied = [" or ".join(names[: answer.TIED]) for names in tied_names(subject.names, list(clusters.called)) if names]

@@ -49,7 +49,7 @@ def in_short(subject: Subject) -> list[str]:
 
 def names_section(subject: Subject) -> Section | None:
     """Return the section on what people call the clusters; None if no name of a group is used by several people."""
-    table = fusion_tables.names_table(subject.names, subject.clusters)
+    table = fusion_tables.names_table(subject.names, subject.clusters, subject.of_namers)
     return None if table is None else Section("names", "What people call the clusters", [], [table])
 
 

@@ -75,7 +75,7 @@ def groupings_table(frame: pd.DataFrame) -> ReportTable | None:
     )
 
 
-def names_table(names: pd.DataFrame, clusters: FoundClusters) -> ReportTable | None:
+def names_table(names: pd.DataFrame, clusters: FoundClusters, of_namers: str = "") -> ReportTable | None:
     """Return the table of what people call each cluster; None unless two of them use the same name."""
     words = current_words()
     if not (names["n_annotators"] >= AT_LEAST).any():
@@ -99,6 +99,7 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters) -> ReportTable | N
         ],
         rows,
         reading=(
+            f"{f'Numbers are those{of_namers}. ' if of_namers else ''}"
             f"{words.An_annotator} calls a cluster by the name of a group that overlaps with it by more than half: of "
             f"the {words.items} of either that they sorted, more than half are in both. If nobody shares a name, a few "
             f"are shown. {counted_as_one()}"
