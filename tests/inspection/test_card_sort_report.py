@@ -322,6 +322,22 @@ def test_without_leaves_annotators_out():
         groupings.leave_out(groupings.annotators)
 
 
+def test_joins_of_two_clusters_are_judged_by_the_rule_of_the_cuts():
+    """Six of eight people put c and d together, half of these with the pair e and f, which nobody put with a and b."""
+    sorts = [[*"aabcdd"]] * 2 + [[*"aabbcc"]] * 3 + [[*"aabbbb"]] * 3
+    judge = CutJudge(Memberships.of(Groupings.from_matrix(np.transpose(sorts))))
+    codes = np.array([0, 0, 1, 2, 3, 3])
+    own = OwnClusters.of(judge, codes, pd.Index(list("abcdef")), ["A", "C", "D", "E"])
+    assert (own.n_clusters, [join.n_clusters for join in own.joined]) == (4, [3] * 3)
+    assert best_cuts._joined_titles(own.joined[0], own) == "“C” + “D”"
+    assert own.joined[0].agreement == pytest.approx(judge.agreement(np.array([0, 0, 1, 1, 3, 3])))
+    assert own.joined[0].agreement > own.agreement > own.joined[-1].agreement
+    found = CutFigures(np.array([3]), own.joined[0].of_annotator[None], np.array([0.3]), own.joined[0].codes[None])
+    (said,) = [each for each in best_cuts.sentences(found, own) if "joined" in each]
+    assert "; 3 would do nearly as well, with “C” + “D” joined." in said
+    assert best_cuts.table(found, own).rows[2][0].names == ("3 of the report: “C” + “D” joined",)
+
+
 def test_another_division_into_as_many_that_agrees_slightly_better_is_named():
     cut = np.array([0, 0, 0, 0, 0, 1, 2])
     found = CutFigures(np.array([3]), np.full((1, 9), 0.53), np.array([0.2]), cut[None])
@@ -331,7 +347,7 @@ def test_another_division_into_as_many_that_agrees_slightly_better_is_named():
     vars(subject)["cuts"] = found, own
     assert best_cuts.other_division_in_short(subject) == [
         "Another division into 3 clusters, a cut of the tree, agrees slightly better with annotators (0.53; these "
-        "0.52): it joins “Sport” and “Hobbies”; has a cluster of f; has a cluster of g."
+        "0.52): it joins “Sport” and “Hobbies”; leaves f and g alone."
     ]
     assert found.mark_of(own) == AS_GOOD
     assert "the cut joins “Sport” and “Hobbies”" in best_cuts.compare_cut(found, own)[0]

@@ -105,22 +105,19 @@ def test_eight_of_ten_that_stay_are_enough(n_moved, verdict):
 
 def test_single_people_are_told_beside_the_panel():
     """Of ten people, four made just the clusters, and four joined one item to a cluster."""
-    sorts = (
-        [["a", "a", "b", "b", "b", "c"]] * 4
-        + [["a", "a", "b", "b", "b", "b"]] * 4
-        + [["1", "2", "3", "4", "4", "5"]] * 2
-    )
+    exact, joined = ["Ants", "Ants", "Bees", "Bees", "Bees", "Cows"], ["Ants", "Ants", "Bees", "Bees", "Bees", "Bees"]
+    sorts = [exact] * 4 + [joined] * 4 + [["1", "2", "3", "4", "4", "5"]] * 2
     groupings = Groupings.from_matrix(np.transpose(sorts), items=list("pqrstu"))
     subject = Subject.of(findings(SubsetFusion(n_clusters=3, random_state=0).fit(groupings), certainty=None))
     assert answer._made_just_these(subject) == "; 4 of the 10 annotators here made just these groups"
     assert [each.about for each in answer.lists(subject).clusters] == [
-        "3 items; kept together by 8 of 10, by 4 with no other item; much the same group: 8; called so by 8 of 8",
+        "3 items; kept together by 8 of 10, by 4 with no other item; much the same group: 10; called so by 8 of 8",
         "2 items; kept together by 8 of 10, by all with no other item; much the same group: 8; called so by 8 of 8",
-        "1 item; left alone by 6 of 10; called so by 4 of 8",
+        "1 item; left alone by 6 of 10, put with r by 4, s by 4 and t by 4; called so by 4 of 8",
     ]
     assert "8 of 10 annotators gave names." in answer.lists(subject).reading
     firm, weak = answer._firm_and_weak(subject)
-    assert (sorted(firm), weak) == (["“a”", "“b”", "“c”"], [])
+    assert (sorted(firm), weak) == (["“Ants”", "“Bees”", "“Cows”"], [])
     assert answer._say_what_is_firm(["“a”"], ["“b”", "“c”"]) == [
         "Most annotators made groups much like “a”; fewer made ones like “b” and “c”."
     ]
@@ -151,6 +148,14 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     assert sorted(", ".join(items for _, items in named.values()).split(", ")) == sorted(CARDS)
     counted = "Most spellings and plurals, and word order, are counted as one name; translations and synonyms are not,"
     assert page.root.text.count(counted) == 4  # the findings, the clusters in figures, their names, standard names
+
+
+def test_names_of_a_cluster_without_a_common_one_are_listed():
+    words = ["Sea", "Water", "Fish", "Swims", "Wet", "Ocean", "Floats"]
+    cells = [[word] * 3 + ["Land"] * 2 for word in words]
+    sorts = Groupings.from_matrix(np.array(cells, dtype=object).T, items=["whale", "cod", "eel", "cow", "pig"])
+    found = answer.lists(Subject.of(findings(SubsetFusion(n_clusters=2, random_state=0).fit(sorts), certainty=None)))
+    assert found.clusters[0].about.endswith("; called Fish, Floats, Ocean, Sea, Swims and 2 more, by one each")
 
 
 def test_names_that_as_many_people_use_are_all_named(read):

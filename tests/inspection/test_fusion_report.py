@@ -230,12 +230,15 @@ def test_stability_that_cannot_be_drawn(fusion):
         report(*fusion, stability=pd.DataFrame({"n": [1]}))
 
 
-def test_groups_made_exactly_are_named_and_cards_left_alone_counted(read):
+def test_groups_and_whole_sorts_that_several_made_are_named(read):
     rows = [["ant", "bee"], ["cow", "pig"]]
     sorts = Groupings.from_lists([[*rows, ["emu"]], [*rows, ["emu"]], [["ant", "bee", "cow"], ["pig"], ["emu"]]])
-    text = read(report(SubsetFusion(random_state=0).fit(sorts), certainty=None)).section("exact-groups").text
+    page = read(report(SubsetFusion(n_clusters=2, random_state=0).fit(sorts), certainty=None))
+    text = page.section("exact-groups").text
     assert "most often that of ant and bee, by 2 of the 3 who sorted both." in text
-    assert "2 items were left alone in a group by somebody; most often emu, by 3 of 3 annotators." in text
+    assert "2 of 3 annotators who sorted all items made one and the same sort" in text
+    assert [row[:2] for row in page.table("whole-sorts")[1:]] == [["2", "3"]]
+    assert page.file("whole-sorts.csv")["groups"].tolist() == ["ant, bee; cow, pig; emu"]
 
 
 def test_groups_made_exactly_are_all_listed_the_commonest_first(read, monkeypatch):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from consilience.metrics.clusterings import ari
 
 MOST_CLUSTERS, BEYOND = 12, 4  # clusters of the finest cut: 12, or 4 more than the report's
 LEAST_SEEN = 2.0  # times that a pair of items was seen, on average of those that were; or the tree fits single people
+MOST_JOINED, JOINS = 15, 3  # clusters of which every two are joined, and joins that are kept
 LITTLE = 0.02  # agreement below the best that makes no difference to a reader
 BEST = "best"
 AS_GOOD = "nearly as good"
@@ -32,6 +34,7 @@ class OwnClusters:
     codes : cluster of each item
     items : their names
     titles : of the clusters
+    joined : the same with two of the clusters joined, those that agree best with people
     """
 
     n_clusters: int
@@ -40,6 +43,26 @@ class OwnClusters:
     codes: Int[np.ndarray, " items"]
     items: pd.Index
     titles: list[str]
+    joined: tuple[OwnClusters, ...] = ()
+
+    @classmethod
+    def of(cls, judge: CutJudge, codes: Int[np.ndarray, " items"], items: pd.Index, titles: list[str]) -> OwnClusters:
+        """Judge clusters, and what they are with two of them joined, if they are not many."""
+        found = cls._judge(judge, codes, items, titles)
+        used = np.unique(codes)
+        if not 2 < len(used) <= MOST_JOINED:
+            return found
+        joins = [np.where(codes == b, a, codes) for a, b in combinations(used, 2)]
+        agreement = np.array([judge.agreement(join) for join in joins])
+        best = np.argsort(-agreement, kind="stable")[:JOINS]
+        return replace(found, joined=tuple(cls._judge(judge, joins[join], items, titles) for join in best))
+
+    @classmethod
+    def _judge(
+        cls, judge: CutJudge, codes: Int[np.ndarray, " items"], items: pd.Index, titles: list[str]
+    ) -> OwnClusters:
+        of_annotator = np.asarray(agreement_with(judge.memberships, codes))
+        return cls(len(np.unique(codes)), of_annotator, judge.silhouette(codes), codes, items, titles)
 
     @property
     def agreement(self) -> float:
@@ -105,18 +128,6 @@ class CutFigures:
         below, error = self.shortfall_of(own)
         return AS_GOOD if below <= max(error, LITTLE) else ""
 
-    def joined_and_apart(self, cut: int, own: OwnClusters) -> tuple[list[list[str]], list[list[Any]]]:
-        """Return which of the report's clusters a cut joins, having more than half of each, and the items of new ones.
-
-        New are clusters of the cut that have more than half of none.
-        """
-        clusters = np.unique(self.clusters[cut], return_inverse=True)[1]
-        shared = np.zeros((int(clusters.max()) + 1, int(own.codes.max()) + 1), dtype=int)
-        np.add.at(shared, (clusters, own.codes), 1)
-        held = 2 * shared > shared.sum(0)
-        joined = [[own.titles[code] for code in np.flatnonzero(row)] for row in held if row.sum() > 1]
-        return joined, [own.items[clusters == new].tolist() for new in np.flatnonzero(~held.any(1))]
-
     def is_clearly_better(self, own: OwnClusters) -> bool:
         """Whether the best cut agrees with people better than the report's clusters, by more than 0.02 and 2 errors."""
         below, error = self.shortfall_of(own)
@@ -133,6 +144,21 @@ class CutFigures:
         below, error = self.shortfall()
         near = np.isfinite(self.agreement) & (below <= np.maximum(error, LITTLE))
         return [BEST if cut == self.best else AS_GOOD if near[cut] else "" for cut in range(len(near))]
+
+
+def joined_and_apart(
+    others: Int[np.ndarray, " items"], codes: Int[np.ndarray, " items"], titles: list[str], items: pd.Index
+) -> tuple[list[list[str]], list[list[Any]]]:
+    """Return which clusters others join, having more than half of each, and the items of new ones.
+
+    New are those that have more than half of none.
+    """
+    clusters = np.unique(others, return_inverse=True)[1]
+    shared = np.zeros((int(clusters.max()) + 1, int(codes.max()) + 1), dtype=int)
+    np.add.at(shared, (clusters, codes), 1)
+    held = 2 * shared > shared.sum(0)
+    joined = [[titles[code] for code in np.flatnonzero(row)] for row in held if row.sum() > 1]
+    return joined, [items[clusters == new].tolist() for new in np.flatnonzero(~held.any(1))]
 
 
 def _means(of_annotator: Float[np.ndarray, "cuts annotators"]) -> Float[np.ndarray, " cuts"]:
@@ -167,10 +193,8 @@ def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple
         return None
     judge = CutJudge(memberships)
     codes = clusters.codes[places]
-    n_found = len(np.unique(codes))
-    found = CutFigures.of(Tree.of(co_occurrence.dissimilarities(places)), judge, max(MOST_CLUSTERS, n_found + BEYOND))
+    most = max(MOST_CLUSTERS, len(np.unique(codes)) + BEYOND)
+    found = CutFigures.of(Tree.of(co_occurrence.dissimilarities(places)), judge, most)
     if not np.isfinite(found.agreement).any():
         return None
-    of_own = np.asarray(agreement_with(judge.memberships, codes))
-    names = co_occurrence.items[places]
-    return found, OwnClusters(n_found, of_own, judge.silhouette(codes), codes, names, clusters.titles)
+    return found, OwnClusters.of(judge, codes, co_occurrence.items[places], clusters.titles)

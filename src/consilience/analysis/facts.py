@@ -116,6 +116,7 @@ def _of_cuts(cuts: CutFigures, own: OwnClusters) -> dict[str, Any]:
         "n_clusters": int(cuts.n_clusters[cuts.best]),
         "agreement": float(cuts.agreement[cuts.best]),
         "agreement_of_clusters": _figure(own.agreement),
+        "agreement_with_two_joined": _figure(own.joined[0].agreement) if own.joined else None,
     }
 
 

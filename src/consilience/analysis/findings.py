@@ -40,6 +40,7 @@ from consilience.analysis.fitted import given_or_kept, groupings_of, raw_feature
 from consilience.analysis.group_names import AT_LEAST, cluster_names, count_makers
 from consilience.analysis.group_words import GroupWords
 from consilience.analysis.item_frame import item_frame
+from consilience.analysis.item_places import count_places
 from consilience.analysis.label_quality import LabelQuality, label_quality
 from consilience.analysis.name_corrections import corrections_of
 from consilience.analysis.names import as_text
@@ -275,6 +276,14 @@ class Findings:
         if not self.are_grouped or self.annotations.n_items > MOST_COHERENT:
             return None
         return WholeSorts.of(cast(Groupings, self.annotations))
+
+    @cached_property
+    def places(self) -> pd.DataFrame | None:
+        """See `count_places`; None unless people put the items into groups of their own, each person once."""
+        sorts, clusters = self.annotations, self.clusters
+        if self.whole_sorts is None or sorts.n_groupings != sorts.n_annotators:
+            return None
+        return count_places(cast(Groupings, sorts), clusters.codes, len(clusters.index))
 
     @cached_property
     def n_namers(self) -> int:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from consilience.analysis.central_items import N_NAMED
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.group_names import next_names, tied_names
-from consilience.analysis.names import join_some, name_text, quantify
+from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
 from consilience.inspection.report import (
@@ -33,6 +33,7 @@ FIRM = 4  # clusters that most people made, or did not, that are named
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
 WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
+RARE, COMPANIONS = 5, 3  # names of a cluster without a common one, and items put with a single one, that are listed
 OFTEN_JOINED = 0.2  # share of the draws in which a cluster is one with another, for it to be said
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
@@ -42,18 +43,24 @@ def lead(subject: Subject) -> str:
     words, clusters = current_words(), subject.clusters
     n_items = words.n_items(subject.annotations.n_items)
     number = quantify(len(clusters.names), clusters.noun, clusters.nouns)
-    text = f"{n_items} {'fall' if subject.annotations.n_items != 1 else 'falls'} into {number}{_in_doubt(subject)}"
+    n_alone = int((clusters.sizes == 1).sum())
+    if 0 < n_alone < len(clusters.names) and not clusters.is_named:
+        number += f", {n_alone:,} of them of a single {words.item},"
+    text = f"{n_items} {'fall' if subject.annotations.n_items != 1 else 'falls'} into {number}"
     if subject.can.has_tags:
         text = f"{n_items} have {quantify(len(subject.estimator.tags_), 'tag')} in {len(clusters.names):,} combinations"
     found = subject.certainty
     if found is None:
-        return " ".join([f"{text}.", *certainty_sections.none_in_short(subject)])
+        return " ".join([f"{text}{_in_doubt(subject)}.", *certainty_sections.none_in_short(subject)])
     share = found.repeats if np.isnan(found.repeats_together) else found.repeats_together
     how = "hardly repeat"
     if not certainty_sections.is_little(found):
         how = next(how for least, how in REPEATED if share >= least)
     again = f" that another panel of {found.n_people:,} would {how}"
-    sentences = [f"{text}{again}{_made_just_these(subject)}.", _say_what_is_repeated(subject, found)]
+    sentences = [
+        f"{text}{again}{_in_doubt(subject)}{_made_just_these(subject)}.",
+        _say_what_is_repeated(subject, found),
+    ]
     firm, weak = _firm_and_weak(subject)
     return " ".join([*sentences, *_say_what_is_firm(firm, weak), _trust(subject, is_firm=not weak)])
 
@@ -218,7 +225,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             about.append(f"called {so} by {users:,}{few_namers}{each}")
         elif any(called):
             central = f": these are its most central {words.items}" if len(mine) > N_NAMED else ""
-            about.append(f"without a name in common{central}")
+            about.append(f"without a name in common{central}{_rare_names(subject, code)}")
         partner = int(joined[code].argmax())
         if joined[code, partner] >= OFTEN_JOINED:
             share = percent(joined[code, partner])
@@ -238,13 +245,34 @@ def _say_who_made(subject: Subject, code: int, size: int) -> list[str]:
     n_sorted, whole, exactly = (int(made[count]) for count in ("n_sorted", "whole", "exactly"))
     who = f"{people:,}" if n_sorted == people else f"the {n_sorted:,} who sorted "
     if size == 1:
-        return [f"left alone by {exactly:,} of {who}{'' if n_sorted == people else 'it'}"]
+        return [f"left alone by {exactly:,} of {who}{'' if n_sorted == people else 'it'}{_companions(subject, code)}"]
     alone = f", always with other {words.items}" if whole else ""
     if exactly:
         alone = f", by {'all' if exactly == whole else f'{exactly:,}'} with no other {words.item}"
     roughly = f"much the same group: {int(made['roughly']):,}"
     kept = f"kept together by {whole:,} of {who}{'' if n_sorted == people else 'them all'}{alone}"
     return [kept, roughly if n_sorted == people else f"{roughly} of {people:,}"]
+
+
+def _companions(subject: Subject, code: int) -> str:
+    """Say with which items people put the only one of a cluster most often."""
+    incidence = subject.groupings.incidence.tocsr()
+    item = int(np.flatnonzero(subject.clusters.codes == code)[0])
+    counts = np.asarray(incidence[:, incidence[[item]].indices].sum(1)).ravel().astype(int)
+    counts[item] = 0
+    most = np.argsort(-counts, kind="stable")[:COMPANIONS]
+    names = [f"{name_text(subject.annotations.items[other])} by {counts[other]:,}" for other in most if counts[other]]
+    return f", put with {join_names(names)}" if names else ""
+
+
+def _rare_names(subject: Subject, code: int) -> str:
+    """Say what people call a cluster that has no name in common, the commonest first."""
+    names = subject.names[(subject.names["cluster"] == code) & (subject.names["n_annotators"] > 0)]
+    counts = names.groupby("name", sort=False)["n_annotators"].max()
+    if counts.empty:
+        return ""
+    each = ", by one each" if len(counts) > 1 and counts.max() == 1 else ""
+    return f"; called {join_some([name if n == 1 else f'{name} {n:,}' for name, n in counts.items()], RARE)}{each}"
 
 
 def _list(wordings: list[tuple[str, int]]) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Int
 
-from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, OwnClusters
+from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, OwnClusters, joined_and_apart
 from consilience.analysis.cuts import ABOUT_SILHOUETTE, are_moved
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, ReportTable, download, number, row
+from consilience.metrics.clusterings import ari
 
 NAMED = 8  # items that a cut puts elsewhere, in a sentence
 HEADING = "Fewer clusters, or more"
@@ -47,7 +49,7 @@ def other_division_in_short(subject: Subject) -> list[str]:
     most, here = number(found.agreement[found.best]), number(own.agreement)
     if int(found.n_clusters[found.best]) != own.n_clusters or found.is_clearly_better(own):
         return []
-    if not (found.agreement[found.best] > own.agreement and most != here and (how := _say_how(found, found.best, own))):
+    if not (found.agreement[found.best] > own.agreement and most != here and (how := _how_of(found, found.best, own))):
         return []
     slightly = "slightly " if found.mark_of(own) else ""
     return [
@@ -56,11 +58,19 @@ def other_division_in_short(subject: Subject) -> list[str]:
     ]
 
 
-def _say_how(found: CutFigures, cut: int, own: OwnClusters) -> str:
-    """Say which of the report's clusters a cut joins, and which items are in a new one."""
-    joined, apart = found.joined_and_apart(cut, own)
+def _how_of(found: CutFigures, cut: int, own: OwnClusters) -> str:
+    return say_how(found.clusters[cut], own.codes, own.titles, own.items)
+
+
+def say_how(
+    others: Int[np.ndarray, " items"], codes: Int[np.ndarray, " items"], titles: list[str], items: pd.Index
+) -> str:
+    """Say which clusters others join, and which items are in a new one."""
+    joined, apart = joined_and_apart(others, codes, titles, items)
     joins = [f"joins {join_names([f'“{title}”' for title in titles])}" for titles in joined]
-    sets = [f"has a cluster of {join_some(list(map(name_text, items)), NAMED)}" for items in apart]
+    sets = [f"has a cluster of {join_some(list(map(name_text, items)), NAMED)}" for items in apart if len(items) > 1]
+    alone = [name_text(items[0]) for items in apart if len(items) == 1]
+    sets += [f"leaves {join_some(alone, NAMED)} alone"] if alone else []
     return "; ".join([*joins, *sets])
 
 
@@ -75,7 +85,7 @@ def compare_cut(found: CutFigures, own: OwnClusters) -> list[str]:
         return [f"The cut into {n} has the same {words.items} in each as the report's {n}."]
     shown = join_some(list(map(name_text, own.items[elsewhere])), NAMED)
     be = "is" if len(elsewhere) == 1 else "are"
-    how = _say_how(found, int(cut[0]), own)
+    how = _how_of(found, int(cut[0]), own)
     return [
         f"The report's {n} (of the model) and the cut into {n} (of the tree) are not the same: "
         f"{f'the cut {how}; ' if how else ''}{shown} {be} elsewhere."
@@ -102,11 +112,20 @@ def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
         if first != k or others:
             n_first = quantify(first, "cluster")
             answers.append(f"Of the cuts, {n_first} are the clearest by the silhouette ({silhouette}){as_clear}.")
-    answers.append(
+    joins = [_joined_titles(join, own) for join in own.joined if found.mark_of(join)]
+    as_good = f"; {n_found - 1} would do nearly as well, with {' or '.join(joins)} joined" if joins else ""
+    answers.insert(
+        1,
         f"The agreement of this report's {quantify(n_found, 'cluster')}, which need not follow the tree, is "
-        f"{number(agreement)}."
+        f"{number(agreement)}{as_good}.",
     )
     return [*answers, *compare_cut(found, own)]
+
+
+def _joined_titles(join: OwnClusters, own: OwnClusters) -> str:
+    """Return the two clusters of the report that are joined."""
+    joined = np.unique(own.codes[np.isin(join.codes, join.codes[join.codes != own.codes])])
+    return " + ".join(f"“{own.titles[code]}”" for code in joined)
 
 
 def _are_clearest(found: CutFigures) -> np.ndarray:
@@ -161,6 +180,11 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
     short, uncertain = found.shortfall_of(own)
     less = f"{number(short, 3)} ± {number(uncertain, 3)}"
     rows.append(row(report, number(own.agreement), less, number(own.silhouette), number(1.0), found.mark_of(own)))
+    for join in own.joined:
+        less = "{} ± {}".format(*(number(value, 3) for value in found.shortfall_of(join)))
+        cells = (number(join.agreement), less, number(join.silhouette), number(ari(own.codes, join.codes)))
+        which = f"{join.n_clusters} of the report: {_joined_titles(join, own)} joined"
+        rows.append(row(Cell(names=(which,)), *cells, found.mark_of(join)))
     frame = pd.DataFrame(
         {
             "n_clusters": found.n_clusters,
@@ -187,9 +211,9 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
             "Agreement: of the clusters with the groups of each person, on average, 1 for the same groups "
             "and 0 for agreement by chance. Below the best: the mean difference to the best cut, with its standard "
             f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: "
-            f"{ABOUT_SILHOUETTE} Like the report's: agreement with the clusters "
-            "that the model found, 1 for the same ones. Coloured are the best agreement, those that are nearly as "
-            f"good, and the best silhouette.{_say_skipped(found)}"
+            f"{ABOUT_SILHOUETTE} Like the report's: agreement with the clusters that the model found, 1 for the same "
+            "ones; the last rows join two of them. Coloured are the best agreement, "
+            f"those that are nearly as good, and the best silhouette.{_say_skipped(found)}"
         ),
         download=download("cuts.csv", frame.round(4)),
     )

@@ -25,6 +25,7 @@ DOUBTFUL_ITEMS, MOST_DOUBTFUL = 15, 100  # of a table; more than 15 if more seld
 WITHOUT_TRUST = "do not rely on single {items}, or ask more people."
 NAMED = 3  # items in the findings
 MOST_NUMBERS = 4  # of clusters in the findings
+AGREED, MOST_NAMED = 2 / 3, 6  # share with its cluster below which an item is named, and how many are
 STAYS = 0.9  # share of draws from which an item is not in the list of doubtful ones
 FEW_OF_MANY = 0.3  # mean share of the items that people sorted
 SMALL = 20  # people
@@ -128,7 +129,7 @@ def section(subject: Subject) -> Section | None:
         "again."
     ]
     sentences += [*how_rough(subject, found), _say_of_all_pairs(found)]
-    blocks: list[ReportTable | Figure] = [_bands(found, clusters)]
+    blocks: list[ReportTable | Figure] = [_places(subject, found) or _bands(found, clusters)]
     blocks += filter(None, [_doubtful_items(subject, found), _numbers(found, clusters)])
     blocks += filter(None, [_map(subject, found)])
     return Section("certainty", "What another group of people would repeat", sentences, blocks)
@@ -200,6 +201,71 @@ def _bands(found: Certainty, clusters: FoundClusters) -> ReportTable:
         "alone, nor a low one that it falls apart. Pairs come out the same if others, too, put both "
         f"{words.items} together, or both apart.",
         download=download("certainty.csv", found.items.round(4), "item"),
+    )
+
+
+def places_in_short(subject: Subject) -> list[str]:
+    """Name the items that fewer than two thirds put with their cluster, or left alone if it is one; nothing if none."""
+    words, own = current_words(), _shares_with_own(subject)
+    few = own[own < AGREED]
+    if few.empty:
+        return []
+    names = join_some([f"{name_text(name)} {percent(share)}" for name, share in few.items()], MOST_NAMED)
+    alone = f", or left alone if that is its {subject.clusters.noun}"
+    return [
+        f"{words.Items} that {words.annotators} place most differently, with the share who put each with its "
+        f"{subject.clusters.noun}{alone if (subject.clusters.sizes == 1).any() else ''}: {names}."
+    ]
+
+
+def _shares_with_own(subject: Subject) -> pd.Series:
+    """Return the share of people who put each item with its cluster, or left it alone if that is one; least first."""
+    placed, clusters = subject.places, subject.clusters
+    if placed is None:
+        return pd.Series(dtype=float)
+    single = np.append(clusters.sizes == 1, False)[clusters.codes]
+    own = pd.Series(np.where(single, placed["n_alone"], placed["n_with_cluster"]), placed.index)
+    kept = (clusters.codes >= 0) & (placed["n_sorted"] > 0).to_numpy()
+    return (own[kept] / placed["n_sorted"][kept]).sort_values(kind="stable")
+
+
+def _places(subject: Subject, found: Certainty) -> ReportTable | None:
+    """Where people put the items that they place most differently, and how often another panel puts them there."""
+    words, clusters, placed = current_words(), subject.clusters, subject.places
+    if placed is None:
+        return None
+    own, rows = _shares_with_own(subject), []
+    codes = dict(zip(found.items.index, clusters.codes, strict=True))
+    shown = placed.loc[own.index[:DOUBTFUL_ITEMS]]
+    for name, n_sorted, n_with, n_alone, other, n_other in shown.itertuples(name=None):
+        is_alone, stays = clusters.sizes[codes[name]] == 1, float(found.items.loc[name, "stays"])
+        cells = [name_cell(name), cluster_cell(clusters, int(codes[name]))]
+        cells += row("–" if is_alone else percent(n_with / n_sorted), percent(n_alone / n_sorted))
+        cells += [cluster_cell(clusters, other) if n_other else Cell("–"), *row(percent(n_other / n_sorted))]
+        rows.append([*cells, Cell(("left alone again: " if is_alone else "") + percent(stays))])
+    left, file = len(own) - len(rows), found.items.join(placed)
+    file["next"] = clusters.names_of(file["next"].to_numpy())
+    return ReportTable(
+        "places",
+        f"The {words.items} that {words.annotators} place most differently",
+        [
+            Column(words.Item, "text", of_items=True),
+            Column(clusters.noun.title(), clusters.kind),
+            Column(f"With its {clusters.noun}"),
+            Column("Alone"),
+            Column("Else mostly with", clusters.kind),
+            Column("That share"),
+            Column("Stays with another panel"),
+        ],
+        rows,
+        reading=(
+            f"Of the {words.annotators} who sorted the {words.item}. With its {clusters.noun}: in a group with at "
+            f"least half of the others of it; if not, the {words.item} is with the {clusters.noun} of most others in "
+            f"its group. The last column is about other whole panels: how often the same {words.items} are mostly "
+            "around it, whatever single people do."
+        ),
+        more=f"{words.n_items(left)} on which {words.annotators} agree more" if left > 0 else "",
+        download=download("certainty.csv", file.round(4), "item"),
     )
 
 

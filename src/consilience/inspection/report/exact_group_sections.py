@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.analysis.exact_groups import exact_groups
-from consilience.analysis.names import join_names, name_text, quantify
+from consilience.analysis.exact_groups import FEWEST, exact_groups
+from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.annotations import Groupings
+from consilience.inspection.report.best_cuts import say_how
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Column, ReportTable, download, names_cell, percent, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, names_cell, number, percent, row
+from consilience.metrics.clusterings import ari
 
 HEADING = "Groups that several made exactly"
 MOST_ITEMS = 500  # of the annotations of such a report
-ROWS, NAMED = 20, 12  # rows of the table; items of a group that are listed
+ROWS, SORTS, NAMED = 20, 5, 12  # groups and sorts in the tables; items of a group that are listed
 MOST_SAID = 3  # items of a group in a sentence
 
 
@@ -27,8 +29,8 @@ def section(subject: Subject) -> Section | None:
     found = exact_groups(annotations)
     if found.empty:
         return None
-    sentences = [_lead(subject, found), *_alone(subject, annotations)]
-    return Section("exact-groups", HEADING, sentences, [_table(subject, found)])
+    sentences = [_lead(subject, found), *same_sorts_in_short(subject)]
+    return Section("exact-groups", HEADING, sentences, [_table(subject, found), *_sorts_table(subject)])
 
 
 def _lead(subject: Subject, found: pd.DataFrame) -> str:
@@ -44,25 +46,51 @@ def _lead(subject: Subject, found: pd.DataFrame) -> str:
     )
 
 
-def _alone(subject: Subject, annotations: Groupings) -> list[str]:
-    """Say which item people left alone in a group most often; nothing if nobody left any."""
-    words, members = subject.words, annotations.incidence.tocsc()
-    groups = np.flatnonzero(np.diff(members.indptr) == 1)
-    if not len(groups):
+def same_sorts_in_short(subject: Subject) -> list[str]:
+    """Say how many made one and the same sort of all items, and how it differs from the clusters; nothing if nobody."""
+    sorts, words, clusters = subject.whole_sorts, subject.words, subject.clusters
+    if sorts is None or not len(sorts.first) or (n_made := int(sorts.n_annotators[0])) < FEWEST:
         return []
-    by = np.column_stack([members.indices[members.indptr[groups]], annotations.annotator_of_group[groups]])
-    counts = np.bincount(np.unique(by, axis=0)[:, 0], minlength=annotations.n_items)
-    most, n_items = int(counts.argmax()), int((counts > 0).sum())
-    n_sorted = len(np.unique(annotations.annotator_of_group[annotations.incidence[[most]].indices]))
-    how_many, left = (
-        f"{int(counts[most]):,} of {words.n_annotators(n_sorted)}",
-        f"{words.n_items(n_items)} were left alone",
-    )
-    if n_items == 1:
-        return [f"Only {name_text(annotations.items[most])} was left alone in a group, by {how_many}."]
-    if counts[most] == 1:
-        return [f"{left} in a group, each by one {words.annotator}."]
-    return [f"{left} in a group by somebody; most often {name_text(annotations.items[most])}, by {how_many}."]
+    made = f"{n_made:,} of {words.n_annotators(sorts.n_sorted)} who sorted all {words.items} made one and the same sort"
+    own = sorts.place_of(clusters.codes)
+    if own >= 0 and sorts.n_annotators[own] == n_made:
+        return [f"{made}: just these {clusters.nouns}."]
+    seen = (sorts.first[0] >= 0) & (clusters.codes >= 0)
+    names = subject.annotations.items[seen]
+    how = say_how(sorts.first[0][seen], clusters.codes[seen], clusters.titles, names)
+    return [f"{made}, which differs from these {clusters.nouns}{f': it {how}' if how else ''}."]
+
+
+def _sorts_table(subject: Subject) -> list[ReportTable]:
+    """Return the table of the sorts of all items that several made."""
+    sorts, words, codes = subject.whole_sorts, subject.words, subject.clusters.codes
+    several = 0 if sorts is None else int((sorts.n_annotators >= FEWEST).sum())
+    if sorts is None or not several:
+        return []
+    rows, records = [], []
+    for first, n_made in zip(sorts.first[:several], sorts.n_annotators.tolist()):
+        groups = [subject.annotations.items[first == item] for item in np.unique(first[first >= 0])]
+        groups.sort(key=len, reverse=True)
+        shown = tuple(("•", join_some(list(map(name_text, names)), NAMED)) for names in groups)
+        like = ari(codes[codes >= 0], first[codes >= 0])
+        rows.append(row(f"{n_made:,}", f"{len(groups):,}", number(like), Cell(pairs=shown)))
+        text = "; ".join(", ".join(map(name_text, names)) for names in groups)
+        records.append((n_made, sorts.n_sorted, len(groups), round(like, 4), text))
+    head = ["n_annotators", "n_sorted", "n_groups", "like_report", "groups"]
+    return [
+        ReportTable(
+            "whole-sorts",
+            f"Sorts of all {words.items} that several made",
+            [Column("Made by"), Column("Groups"), Column("Like the clusters"), Column("Which", "wide")],
+            rows[:SORTS],
+            reading=(
+                f"Of the {words.n_annotators(sorts.n_sorted)} who sorted all {words.items}, those who made just these "
+                "groups, whatever they called them. Like the clusters: 1 for the same ones, 0 by chance."
+            ),
+            more=quantify(several - SORTS, "rarer sort") if several > SORTS else "",
+            download=download("whole-sorts.csv", pd.DataFrame(records, columns=head)),
+        )
+    ]
 
 
 def _table(subject: Subject, found: pd.DataFrame) -> ReportTable:

@@ -14,6 +14,7 @@ from consilience.inspection.report import (
     best_cuts,
     certainty_sections,
     concept_sections,
+    exact_group_sections,
     fusion_sections,
     item_tables,
     judge_tables,
@@ -95,7 +96,9 @@ def _clusters_in_short(subject: Subject) -> list[str]:
         findings += [*judge_tables.in_short(subject), *subject.told(subject.can.notes)]
     findings += fusion_sections.in_short(subject) if subject.can.fuses else []
     findings += [] if many else participants.chance_in_short(subject)
-    return [*findings, *sensory_sections.segments_in_short(subject), *concept_sections.in_short(subject)]
+    findings += [*sensory_sections.segments_in_short(subject), *exact_group_sections.same_sorts_in_short(subject)]
+    findings += certainty_sections.places_in_short(subject)
+    return [*findings, *concept_sections.in_short(subject)]
 
 
 def _sizes_in_short(sizes: np.ndarray) -> str:

@@ -18,7 +18,7 @@ from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.name_sections import counted_as_one
 from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, row
 
-NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
+NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 5, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
 HALF = 8  # groupings shown at each end
 
@@ -84,10 +84,12 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters, of_namers: str = "
     for cluster in range(len(clusters.index)):
         mine = names[names["cluster"] == cluster]
         common = mine[mine["n_annotators"] >= AT_LEAST].head(NAMES)
+        left = 0
         if common.empty:
-            common = mine[mine["n_annotators"] == 1].head(SINGLE_NAMES)
+            single = mine[mine["n_annotators"] == 1]
+            common, left = single.head(SINGLE_NAMES), len(single) - SINGLE_NAMES
         any_item = mine.sort_values("n_for_any", ascending=False, kind="stable").head(NAMES_FOR_ANY)
-        cells = [_count_cell(common, "n_annotators"), _count_cell(any_item, "n_for_any")]
+        cells = [_count_cell(common, "n_annotators", left), _count_cell(any_item, "n_for_any")]
         rows.append(row(cluster_cell(clusters, cluster), *cells))
     return ReportTable(
         "names",
@@ -101,14 +103,15 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters, of_namers: str = "
         reading=(
             f"{f'Numbers are those{of_namers}. ' if of_namers else ''}"
             f"{words.An_annotator} calls a cluster by the name of a group that overlaps with it by more than half: of "
-            f"the {words.items} of either that they sorted, more than half are in both. If nobody shares a name, a few "
+            f"the {words.items} of either that they sorted, more than half are in both. If nobody shares a name, some "
             f"are shown. {counted_as_one()}"
         ),
         download=download("names.csv", names),
     )
 
 
-def _count_cell(names: pd.DataFrame, count: str) -> Cell:
-    """Cell with names and how many annotators use each."""
+def _count_cell(names: pd.DataFrame, count: str, left: int = 0) -> Cell:
+    """Cell with names and how many annotators use each, and how many more there are."""
     pairs = names[[count, "name"]].itertuples(index=False, name=None)
-    return Cell(pairs=tuple((f"{n:,}", name_text(name)) for n, name in pairs)) if len(names) else Cell("–")
+    shown = [(f"{n:,}", name_text(name)) for n, name in pairs] + ([("", f"and {left:,} more")] if left > 0 else [])
+    return Cell(pairs=tuple(shown)) if shown else Cell("–")

@@ -186,7 +186,8 @@ def _certainty_of(items: pd.DataFrame, by: str, found_again: float) -> list[Cell
     """Cells on the certainty of a cluster of items, pale where it is low; see `_heads_of_certainty`."""
     if by == "repeats":
         shares = (float(items["stays"].mean()), found_again)
-        return [Cell(percent(share), tone="high" if share < SELDOM_STAYS else "") for share in shares]
+        cells = [Cell(percent(share), tone="high" if share < SELDOM_STAYS else "") for share in shares]
+        return [Cell("–"), cells[1]] if len(items) == 1 else cells  # its cluster found again is the item left alone
     return row(number(items[by].mean()), percent((items[by] >= SURE).mean())) if by else []
 
 

@@ -210,10 +210,12 @@ def chance_in_short(subject: Subject) -> list[str]:
     of_panel = "" if half < 0 else ", most of the panel," if half else ", half of the panel,"
     n_tested = int(cast(pd.DataFrame, subject.random_sorters)["tested"].sum())
     people = words.n_annotators(n_people) if n_tested == n_people else f"the {words.n_annotators(n_tested)} tested"
+    are_marked = set(names) == set(marked_names(cast(pd.DataFrame, subject.random_sorters)))  # and named there
+    who = "" if are_marked else f" ({join_some(list(map(name_text, names)), NAMED)})"
     return [
         f"{len(names):,} of {people}{of_panel} {'sorts' if one else 'sort'} at chance: of random "
         f"sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more agree with the others at least as well "
-        f"as theirs ({join_some(list(map(name_text, names)), NAMED)}). {_probably_random(subject)}",
+        f"as theirs{who}. {_probably_random(subject)}",
         *_untested_in_short(subject),
     ]
 

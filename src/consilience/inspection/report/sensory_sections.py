@@ -142,7 +142,8 @@ def segments_in_short(subject: Subject) -> list[str]:
     if found is None or found.tests.empty:
         return []
     if found.n_segments < 2:
-        return [f"Nothing shows that there are {words.annotators} of two kinds, who sort differently."]
+        p = number(found.tests["p_value"].iloc[0])
+        return [f"A split of the {words.annotators} in two explains no more of how they differ than chance (p = {p})."]
     sizes = found.segments["n_annotators"]
     mixed = join_names([f"{sizes[segment]:,}" for segment in _mixed_segments(subject, found)])
     but = f" (the {mixed} agree no more with each other than with another segment)" if mixed else ""

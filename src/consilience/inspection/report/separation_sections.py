@@ -45,8 +45,8 @@ def in_short(subject: Subject) -> list[str]:
         return [f"Every two {words.items} are demonstrably sorted differently."]
     pairs = quantify(n, f"pair of {words.items}", f"pairs of {words.items}")
     return [
-        f"{n_apart:,} of {pairs} {'is' if n_apart == 1 else 'are'} demonstrably sorted differently; two that are not "
-        "may still be told apart."
+        f"{n_apart:,} of {pairs} {'is' if n_apart == 1 else 'are'} demonstrably sorted differently; the others may "
+        "still be told apart."
     ]
 
 
@@ -77,8 +77,8 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
     alike = [f"“{clusters.titles[a]}” – “{clusters.titles[b]}”" for a, b in same.index[~same]]
     within = (sides[0] == sides[1]) & (sides[0] >= 0)
     n_within = int(found.pairs["separated"].to_numpy()[within].sum())
-    be = "is" if n_within == 1 else "are"
-    where = [f"{n_within:,} of the pairs that are sorted differently {be} of one {clusters.noun}."]
+    lie = "lies" if n_within == 1 else "lie"
+    where = [f"{n_within:,} of the pairs that are sorted differently {lie} within one {clusters.noun}."]
     if not alike:
         return where
     return [

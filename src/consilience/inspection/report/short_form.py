@@ -11,9 +11,12 @@ import numpy as np
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels, Pairs
 from consilience.inspection.report import compromise_sections
+from consilience.inspection.report.certainty_sections import places_in_short
+from consilience.inspection.report.exact_group_sections import same_sorts_in_short
 from consilience.inspection.report.fusion_sections import MOST_LEAVES
 from consilience.inspection.report.participants import at_chance
 from consilience.inspection.report.sections import sections
+from consilience.inspection.report.sensory_sections import segments_in_short
 from consilience.inspection.report.subject import Block, Figure, Section, Subject
 from consilience.inspection.report.tables import ReportTable
 
@@ -70,7 +73,10 @@ def say_who_took_part(subject: Subject) -> str:
     n_tested = 0 if found is None else int(found["tested"].sum())
     random = f" Of the {n_tested:,} who can be tested, {chance:,} sorted no better than chance." if chance else ""
     often = "each" if annotations.n_groupings == annotations.n_annotators else "at a time"
-    return f"{people}, who sorted {_range(n_items)} {words.items} each, into {_range(groups)} groups {often}.{random}"
+    said = f"{people}, who sorted {_range(n_items)} {words.items} each, into {_range(groups)} groups {often}.{random}"
+    one_panel = subject.segments is None or subject.segments.n_segments < 2  # else it is among the cautions
+    split = segments_in_short(subject) if one_panel else []
+    return " ".join([said, *split, *same_sorts_in_short(subject), *places_in_short(subject)])
 
 
 def _range(counts: np.ndarray) -> str:
