@@ -143,7 +143,7 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     assert {"Orders", "(no common name) Log in, Cart"} <= set(named)
     made = "kept together by 8 of 8, by all with no other card; much the same group: 8"
     assert named["Orders"][0] == f"3 cards; {made}; called so by 8 (Orders 6 and Order 2)"
-    about = "without a name in common: these are its most central cards"
+    about = "without a name in common: its most central cards"
     assert named["(no common name) Log in, Cart"][0] == f"3 cards; {made}; {about}"
     assert sorted(", ".join(items for _, items in named.values()).split(", ")) == sorted(CARDS)
     counted = "Most spellings and plurals, and word order, are counted as one name; translations and synonyms are not,"
@@ -218,6 +218,17 @@ def test_what_most_people_of_a_sort_say_is_not_in_doubt_for_an_improbable_class(
 def closed_sort(annotator):
     rows = [(card, f"P{p}", "Shop" if (k < 5) == (p > k) else "Help") for p in range(9) for k, card in enumerate(CARDS)]
     return Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"])), f"cards,{annotator}s"
+
+
+def test_people_of_a_closed_sort_who_put_every_card_so_are_counted():
+    cells = (
+        [["Help"] * 5 + ["Shop"] * 4] * 6 + [["Help"] * 6 + ["Shop"] * 3] * 2 + [["Help"] * 5 + ["Shop"] * 3 + [None]]
+    )
+    labels = Labels.from_matrix(np.array(cells, dtype=object).T, items=CARDS)
+    subject = Subject.of(findings(DawidSkene().fit(labels), labels, certainty=None, words="cards,participants"))
+    with use_words(subject.words):
+        said = answer._made_just_these(subject)
+    assert said == "; 6 of the 8 participants who sorted all cards made just these groups"
 
 
 def test_nobody_who_sorts_is_accurate_or_weak(read):

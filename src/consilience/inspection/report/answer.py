@@ -12,6 +12,7 @@ from consilience.analysis.group_names import next_names, tied_names
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
+from consilience.annotations import Labels
 from consilience.inspection.report import (
     best_cuts,
     certainty_sections,
@@ -67,15 +68,28 @@ def lead(subject: Subject) -> str:
 
 def _made_just_these(subject: Subject) -> str:
     """Say how many people made just the clusters, of those who sorted all items; nothing if nobody did."""
-    sorts, words = subject.whole_sorts, current_words()
-    if sorts is None or not sorts.n_sorted:
+    words, people = current_words(), subject.annotations.n_annotators
+    n_made, n_sorted = _count_makers_of_all(subject)
+    if not n_sorted:
         return ""
-    place, people = sorts.place_of(subject.clusters.codes), subject.annotations.n_annotators
-    n_made = int(sorts.n_annotators[place]) if place >= 0 else 0
-    everybody = words.n_annotators(sorts.n_sorted)
-    of = f"the {everybody} here" if sorts.n_sorted == people else f"the {everybody} who sorted all {words.items}"
-    who = "none" if not n_made else "all" if n_made == sorts.n_sorted else f"{n_made:,}"
+    everybody = words.n_annotators(n_sorted)
+    of = f"the {everybody} here" if n_sorted == people else f"the {everybody} who sorted all {words.items}"
+    who = "none" if not n_made else "all" if n_made == n_sorted else f"{n_made:,}"
     return f"; {who} of {of} made just these groups"
+
+
+def _count_makers_of_all(subject: Subject) -> tuple[int, int]:
+    """Count the people who made just the clusters, or classes of a sort, and those who sorted all items."""
+    codes, labels, sorts = subject.clusters.codes, subject.annotations, subject.whole_sorts
+    if sorts is not None:
+        place = sorts.place_of(codes)
+        return int(sorts.n_annotators[place]) if place >= 0 else 0, sorts.n_sorted
+    if not (isinstance(labels, Labels) and subject.votes is not None and current_words().are_of_a_sort):
+        return 0, 0
+    is_same = subject.clusters.index.get_indexer(labels.classes)[labels.label] == codes[labels.item]
+    n_items, n_same = (np.bincount(labels.annotator, by, labels.n_annotators) for by in (None, is_same))
+    is_whole = n_items == (codes >= 0).sum()
+    return int((is_whole & (n_same == n_items)).sum()), int(is_whole.sum())
 
 
 def _firm_and_weak(subject: Subject) -> tuple[list[str], list[str]]:
@@ -224,7 +238,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             each = (word or _list(wordings)) if len(tied[code]) == 1 else f" each{word}"
             about.append(f"called {so} by {users:,}{few_namers}{each}")
         elif any(called):
-            central = f": these are its most central {words.items}" if len(mine) > N_NAMED else ""
+            central = f": its most central {words.items}" if len(mine) > N_NAMED else ""
             about.append(f"without a name in common{central}{_rare_names(subject, code)}")
         partner = int(joined[code].argmax())
         if joined[code, partner] >= OFTEN_JOINED:

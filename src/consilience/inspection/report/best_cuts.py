@@ -199,7 +199,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
         "cuts",
         "The tree cut into fewer or more clusters",
         [
-            Column("Clusters", "line"),
+            Column("Clusters", "text"),
             Column("Agreement with people"),
             Column("Below the best"),
             Column("Silhouette"),
