@@ -179,6 +179,17 @@ def _did(subject: Subject) -> str:
     return "labelled" if isinstance(annotations, Labels) else "judged" if isinstance(annotations, Pairs) else "sorted"
 
 
+def _about_staying(clusters: FoundClusters) -> str:
+    """Say what it means that an item stays in its cluster, and what it does not."""
+    words = current_words()
+    return (
+        f"{words.An_item} stays in its {clusters.noun} if most of the same {words.items} are around it. Where two "
+        f"{clusters.nouns} are joined, the {words.items} of one, mostly the larger, stay, and those of the other count "
+        f"as elsewhere, though they are together: a high share does not show that a {clusters.noun} stands alone, nor "
+        "a low one that it falls apart."
+    )
+
+
 def _bands(found: Certainty, clusters: FoundClusters) -> ReportTable:
     """How many items stay in their cluster how often."""
     words = current_words()
@@ -195,11 +206,8 @@ def _bands(found: Certainty, clusters: FoundClusters) -> ReportTable:
         f"How certain the {words.items_own} {clusters.nouns} are",
         [*heads, Column("Pairs that come out the same")],
         rows,
-        reading=f"{words.An_item} stays in its {clusters.noun} if most of the same {words.items} are around it. Where "
-        f"two {clusters.nouns} are joined, the {words.items} of one, mostly the larger, stay, and those of the other "
-        f"count as elsewhere, though they are together: a high share does not show that a {clusters.noun} stands "
-        "alone, nor a low one that it falls apart. Pairs come out the same if others, too, put both "
-        f"{words.items} together, or both apart.",
+        reading=f"{_about_staying(clusters)} Pairs come out the same if others, too, put both {words.items} together, "
+        "or both apart.",
         download=download("certainty.csv", found.items.round(4), "item"),
     )
 
@@ -261,8 +269,7 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
         reading=(
             f"Of the {words.annotators} who sorted the {words.item}. With its {clusters.noun}: in a group with at "
             f"least half of the others of it; if not, the {words.item} is with the {clusters.noun} of most others in "
-            f"its group. The last column is about other whole panels: how often the same {words.items} are mostly "
-            "around it, whatever single people do."
+            f"its group. The last column is about other whole panels. {_about_staying(clusters)}"
         ),
         more=f"{words.n_items(left)} on which {words.annotators} agree more" if left > 0 else "",
         download=download("certainty.csv", file.round(4), "item"),
