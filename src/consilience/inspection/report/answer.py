@@ -30,7 +30,7 @@ from consilience.inspection.report.tables import percent
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
 REPEATED = ((0.95, "nearly repeat"), (RELIABLE, "largely repeat"), (0.5, "repeat in part"), (0.0, "hardly repeat"))
 LEAST_COVERAGE = 0.5  # mean share of the items that people sorted, or their groups are not compared with the clusters
-FIRM = 4  # clusters that most people made, or did not, that are named
+FIRM = 4  # clusters that most people made that are named, and up to which the others are
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
 WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
@@ -113,7 +113,8 @@ def _say_what_is_firm(firm: list[str], weak: list[str]) -> list[str]:
         return [f"Most {words.annotators} made groups much like them."]
     if not firm:
         return [f"None of them is a group that most {words.annotators} made, even roughly."]
-    fewer = f"fewer made {'one' if len(weak) == 1 else 'ones'} like {join_some(weak, FIRM)}"
+    others = join_names(weak) if len(weak) <= FIRM else f"the other {len(weak):,}"
+    fewer = f"fewer made {'one' if len(weak) == 1 else 'ones'} like {others}"
     return [f"Most {words.annotators} made groups much like {join_some(firm, FIRM)}; {fewer}."]
 
 
@@ -243,7 +244,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         partner = int(joined[code].argmax())
         if joined[code, partner] >= OFTEN_JOINED:
             share = percent(joined[code, partner])
-            about.append(f"joined with “{clusters.titles[partner]}” in {share} of draws")
+            about.append(f"joined with “{clusters.titles[partner]}” in {share} of other panels")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         alternatives = tied[code][1:TIED] or list(filter(None, [others[code]]))
         other = " ".join(f"or {name}" for name in alternatives)
