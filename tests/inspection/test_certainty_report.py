@@ -13,6 +13,7 @@ from consilience.consensus import CSPA, DawidSkene, SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import certainty, plot_certainty_map, report
 from consilience.inspection.report import certainty_sections
+from consilience.inspection.report.short_form import say_who_took_part
 from consilience.inspection.report.subject import Subject
 from consilience.inspection.report.tables import percent
 
@@ -190,3 +191,12 @@ def test_the_part_that_splits_off_is_a_finding(sorts):
     draws[:, part] = 0
     vars(subject).pop("moves")
     assert not any("split off" in each for each in certainty_sections.in_short(subject))
+
+
+def test_the_short_form_names_items_that_people_place_differently(sorts):
+    subject = Subject.of(findings_of_model(sorts[0], certainty=sorts[1]))
+    (said,) = certainty_sections.places_in_short(subject)
+    assert said.startswith(
+        "Items that annotators place most differently, with the share who put each with its cluster: c"
+    )
+    assert said in say_who_took_part(subject)
