@@ -9,6 +9,7 @@ import pytest
 from consilience import Groupings, Labels
 from consilience.analysis.cut_figures import AS_GOOD, BEST, CutFigures, OwnClusters
 from consilience.analysis.cuts import CutJudge, Tree
+from consilience.analysis.findings import findings
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import AnnotationError, InputError
 from consilience.inference.memberships import Memberships
@@ -337,6 +338,18 @@ def test_joins_of_two_clusters_are_judged_by_the_rule_of_the_cuts():
     (said,) = [each for each in best_cuts.sentences(found, own) if "joined" in each]
     assert "; 3 would do nearly as well, with “C” + “D” joined." in said
     assert best_cuts.table(found, own).rows[2][0].names == ("3 of the report: “C” + “D” joined",)
+
+
+def test_two_pairs_of_clusters_that_are_about_as_near_are_a_tie():
+    """Of twelve people, as many join the first two pairs as join the last two."""
+    apart, rows = [*"aabbccdd"], [[*"aaaaccdd"], [*"aabbcccc"]]
+    sorts = Groupings.from_matrix(np.transpose([apart] * 8 + rows * 2), items=list("pqrstuvw"))
+    subject = Subject.of(findings(SubsetFusion(n_clusters=4, random_state=0).fit(sorts), certainty=None))
+    (said,) = best_cuts._near_tie(subject)
+    assert said.count("(0.833)") == 2
+    unequal = Groupings.from_matrix(np.transpose([apart] * 8 + [rows[0]] * 4), items=list("pqrstuvw"))
+    model = SubsetFusion(n_clusters=4, random_state=0).fit(unequal)
+    assert best_cuts._near_tie(Subject.of(findings(model, certainty=None))) == []
 
 
 def test_another_division_into_as_many_that_agrees_slightly_better_is_named():

@@ -23,7 +23,24 @@ def section(subject: Subject) -> Section | None:
     if subject.cuts is None:
         return None
     found, own = subject.cuts
-    return Section("cuts", HEADING, sentences(found, own), [table(found, own)])
+    return Section("cuts", HEADING, [*sentences(found, own), *_near_tie(subject)], [table(found, own)])
+
+
+def _near_tie(subject: Subject) -> list[str]:
+    """Say if two pairs of clusters are about as near, so that the tree could as well join the other first."""
+    if subject.co_occurrence is None or len(subject.clusters.titles) < 3:
+        return []
+    distance, titles = subject.co_occurrence.cluster_shares().distance, subject.clusters.titles
+    pairs = np.column_stack(np.triu_indices(len(titles), 1))
+    apart = distance[tuple(pairs.T)]
+    nearest = np.argsort(apart, kind="stable")[:2]
+    if not apart[nearest[1]] - apart[nearest[0]] < LITTLE:
+        return []
+    names = [
+        f"“{titles[a]}” + “{titles[b]}” ({number(share, 3)})" for (a, b), share in zip(pairs[nearest], apart[nearest])
+    ]
+    how = "by the share of people who put them apart, is nearly a tie"
+    return [f"Which two of the report's clusters are nearest, {how}: {' or '.join(names)}."]
 
 
 def in_short(subject: Subject) -> list[str]:
