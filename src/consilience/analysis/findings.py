@@ -281,9 +281,9 @@ class Findings:
     def places(self) -> pd.DataFrame | None:
         """See `count_places`; None unless people put the items into groups of their own, each person once."""
         sorts, clusters = self.annotations, self.clusters
-        if self.whole_sorts is None or sorts.n_groupings != sorts.n_annotators:
+        if self.whole_sorts is None or not isinstance(sorts, Groupings) or sorts.n_groupings != sorts.n_annotators:
             return None
-        return count_places(cast(Groupings, sorts), clusters.codes, len(clusters.index))
+        return count_places(sorts, clusters.codes, len(clusters.index))
 
     @cached_property
     def n_namers(self) -> int:

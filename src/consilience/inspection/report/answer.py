@@ -95,7 +95,7 @@ def _count_makers_of_all(subject: Subject) -> tuple[int, int]:
 def _firm_and_weak(subject: Subject) -> tuple[list[str], list[str]]:
     """Return the clusters that most people made roughly, and the others; none if people sorted few of the items."""
     annotations, clusters = subject.annotations, subject.clusters
-    if not subject.are_grouped or annotations.summary().coverage < LEAST_COVERAGE:
+    if not subject.are_grouped or subject.groupings.summary().coverage < LEAST_COVERAGE:
         return [], []
     made = subject.makers["roughly"].to_numpy()
     is_firm = 2 * made > annotations.n_annotators
@@ -204,7 +204,7 @@ def lists(subject: Subject) -> ClusterLists:
         reading += f"their labels name the {noun}."
     readings = [reading] if any(remark for each in found for _, remark in each.items) else []
     if subject.are_grouped:
-        sorted_some = subject.annotations.summary().coverage < 1
+        sorted_some = subject.groupings.summary().coverage < 1
         who = words.n_annotators(subject.annotations.n_annotators)
         readings += [f"{subject.n_namers:,} of {who} gave names."] if subject.of_namers else []
         of_them = f" that the {words.annotator} sorted" if sorted_some else ""
