@@ -116,6 +116,8 @@ def test_single_people_are_told_beside_the_panel():
         "1 item; left alone by 6 of 10, put with r by 4, s by 4 and t by 4; called so by 4 of 8",
     ]
     assert "8 of 10 annotators gave names." in answer.lists(subject).reading
+    assert (subject.facts["n_made_just_these"], subject.facts["n_namers"]) == (4, 8)
+    assert subject.facts["cluster_makers"][2] == {"roughly": 6, "whole": 10, "exactly": 6, "n_sorted": 10}
     firm, weak = answer._firm_and_weak(subject)
     assert (sorted(firm), weak) == (["“Ants”", "“Bees”", "“Cows”"], [])
     assert answer._say_what_is_firm(["“a”"], ["“b”", "“c”"]) == [
