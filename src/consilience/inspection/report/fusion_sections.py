@@ -137,10 +137,11 @@ def number_section(subject: Subject) -> Section:
     is_chosen = len(curve) > 1 and isinstance(estimator.n_clusters, str)
     if is_chosen and curve["silhouette"].idxmax() != estimator.n_clusters_:
         clearest = int(curve["silhouette"].idxmax())
+        told = "" if subject.cuts is None else f": “{best_cuts.HEADING}” says which numbers do nearly as well"
         sentences.append(
             f"The model's {clearest:,} clusters have a larger silhouette than its {estimator.n_clusters_:,} "
             f"({number(curve['silhouette'].max())}; {number(curve['silhouette'][estimator.n_clusters_])}), but agree "
-            f"less with {current_words().annotators}."
+            f"less with {current_words().annotators}{told}."
         )
     heading = "How many clusters"
     if subject.stability is not None:
