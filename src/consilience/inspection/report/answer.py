@@ -287,7 +287,7 @@ def _rare_names(subject: Subject, code: int) -> str:
     if counts.empty:
         return ""
     each = ", by one each" if len(counts) > 1 and counts.max() == 1 else ""
-    return f"; called {join_some([name if n == 1 else f'{name} {n:,}' for name, n in counts.items()], RARE)}{each}"
+    return f"; called {join_some([f'{name}' if n == 1 else f'{name} {n:,}' for name, n in counts.items()], RARE)}{each}"
 
 
 def _list(wordings: list[tuple[str, int]]) -> str:
