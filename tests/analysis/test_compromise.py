@@ -131,3 +131,18 @@ def test_the_compromise_runs_like_another_map_of_the_same_items(sorts):
     np.testing.assert_array_equal(turned.scores, found.scores * [-1, 1, 1])
     np.testing.assert_array_equal(turned.partial, found.partial * [-1, 1, 1])
     np.testing.assert_array_equal(turned.run_like(turned.scores).scores, turned.scores)
+
+
+def test_cosines_are_shares_of_the_squared_distance_from_the_centre(sorts):
+    found = compromise_map(sorts, n_axes=9)
+    np.testing.assert_allclose(found.cos2.sum(axis=1), 1.0)
+    np.testing.assert_allclose(found.cos2, found.scores**2 / (found.scores**2).sum(axis=1).to_numpy()[:, None])
+    np.testing.assert_allclose(compromise_map(sorts, n_axes=2).cos2, found.cos2.iloc[:, :2])
+
+
+def test_items_that_the_plane_hardly_shows_are_told():
+    """Three pairs and an item that is alone with half of the people: the plane holds the pairs, and not the item."""
+    cells = np.array([[0, 0, 1, 1, 2, 2, 3]] * 6 + [[0, 0, 1, 1, 2, 2, k % 3] for k in range(6)]).T
+    found = compromise_map(Groupings.from_matrix(cells, items=list("abcdefg")))
+    assert found.hardly_shown().index[found.hardly_shown()].tolist() == ["g"]
+    assert not found.hardly_shown((1, 3))["g"]

@@ -217,8 +217,35 @@ def test_representatives_stand_for_both_schools():
     assert len(found.chosen) == 2
     assert (found.nearest[:4] == 0).all()
     assert (found.nearest[4:] == 1).all()
-    # without oneself: everybody but the two chosen has 0.9 or 0.8; the chosen have 0.1 with each other
-    assert found.agreement[0] == pytest.approx((3 * 0.9 + 3 * 0.1) / 6)
+    # on the five who are not chosen: three of the one school, two of the other
+    assert found.agreement == pytest.approx([(3 * 0.9 + 2 * 0.1) / 5, (3 * 0.9 + 2 * 0.8) / 5])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_representatives_are_those_of_greedy_enumeration(seed):
+    """Each further one gains most over the same others, and somebody's agreement with themselves counts nowhere."""
+    rng = np.random.default_rng(seed)
+    agreement = rng.uniform(-0.1, 1.0, size=(9, 9))
+    agreement = (agreement + agreement.T) / 2
+    np.fill_diagonal(agreement, 1.0)
+    chosen = []
+
+    def nearest(of, people):
+        return np.mean([max(agreement[other, one] for one in of) for other in people])
+
+    for _ in range(3):
+        gain = {}
+        for one in set(range(9)) - {*chosen}:
+            others = [other for other in range(9) if other not in (*chosen, one)]
+            gain[one] = nearest([*chosen, one], others) - (nearest(chosen, others) if chosen else 0)
+        best = max(gain, key=gain.get)
+        if chosen and gain[best] < 0.02:
+            break
+        chosen.append(best)
+    others = [other for other in range(9) if other not in chosen]
+    found = Representatives.of(agreement)
+    assert found.chosen == chosen
+    assert found.agreement == pytest.approx([nearest(chosen[: k + 1], others) for k in range(len(chosen))])
 
 
 def test_groups_of_a_representative_that_have_only_numbers_are_unnamed():

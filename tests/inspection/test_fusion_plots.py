@@ -33,7 +33,7 @@ def test_the_map_is_the_scaling_of_the_dissimilarities(fusion):
     model, groupings = fusion
     ax = plot_item_map(model)
     seen = np.flatnonzero(model.labels_ >= 0)
-    points, shares = classical_scaling(CoOccurrence.of(model, None, "the test").dissimilarities(seen))
+    points, shares, _ = classical_scaling(CoOccurrence.of(model, None, "the test").dissimilarities(seen))
     for cluster, title in enumerate(FoundClusters.of(model, groupings).titles):
         mine = model.labels_[seen] == cluster
         np.testing.assert_allclose(points_of(ax, title), points[mine])
@@ -49,12 +49,29 @@ def test_the_map_is_the_scaling_of_the_dissimilarities(fusion):
 
 def test_classical_scaling_finds_points_from_their_distances():
     points = np.random.default_rng(0).normal(size=(12, 2)) * [3, 1]
-    found, shares = classical_scaling(squareform(pdist(points)))
+    found, shares, squares = classical_scaling(squareform(pdist(points)))
+    np.testing.assert_allclose(squares, ((points - points.mean(0)) ** 2).sum(1))
     np.testing.assert_allclose(pdist(found), pdist(points), rtol=1e-9)
     assert shares.sum() == pytest.approx(1)
     assert shares[0] > shares[1]
     assert (found[np.abs(found).argmax(0), [0, 1]] > 0).all()
     np.testing.assert_array_equal(classical_scaling(np.zeros((1, 1)))[0], [[0, 0]])
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+def test_items_that_the_plane_hardly_shows_are_hollow(has_model):
+    """Three pairs and an item that is alone with half of the people: the plane holds the pairs, and not the item."""
+    cells = np.array([[0, 0, 1, 1, 2, 2, 3]] * 6 + [[0, 0, 1, 1, 2, 2, k % 3] for k in range(6)]).T
+    sorts = Groupings.from_matrix(cells, items=list("abcdefg"))
+    projection = CoOccurrence.of(sorts, None, "the test").map(np.arange(7), 6)
+    np.testing.assert_allclose(projection.cos2.sum(1), 1.0)
+    assert np.flatnonzero(projection.plane((1, 2)).hardly_shown).tolist() == [6]
+    assert not projection.plane((1, 3)).hardly_shown[6]
+    ax = plot_item_map(SubsetFusion(random_state=0).fit(sorts) if has_model else sorts, ax=Figure())
+    hollow = [line for line in ax.lines if to_hex(line.get_markerfacecolor()) == "#ffffff" and len(line.get_xdata())]
+    np.testing.assert_allclose(np.column_stack(hollow[0].get_data()), projection.points[6:, :2])
+    assert len(hollow) == 1
+    assert "hollow: 1 item, hardly shown here" in ax.get_xlabel()
 
 
 def test_a_map_of_thin_evidence_uses_the_coordinates_of_the_model(subsets):

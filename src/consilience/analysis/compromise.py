@@ -37,6 +37,7 @@ from jaxtyping import Float
 from scipy.linalg import eigh
 
 from consilience.analysis.one_panel import mean_rv
+from consilience.analysis.projection import HARDLY_SHOWN, squared_cosines
 from consilience.analysis.rv import NEGLIGIBLE, ScalarProducts, scalar_products
 from consilience.annotations import Groupings
 from consilience.annotations.fit_arguments import as_groupings
@@ -91,6 +92,9 @@ class CompromiseMap:
         Part of each annotator in the compromise; they sum to 1.
     shares : Series
         Share of the variance of the compromise that each dimension shows.
+    cos2 : DataFrame, as `scores`
+        Share of an item's squared distance from the centre that each dimension shows; summed over the two of a map, it
+        is low for items that lie near others there without being like them. NaN for items in the centre.
     rv : Series, indexed by annotator
         RV coefficient of each annotator with the compromise; NaN for annotators who put all items together.
     mean_rv : float
@@ -103,9 +107,14 @@ class CompromiseMap:
     partial: pd.DataFrame
     weights: pd.Series
     shares: pd.Series
+    cos2: pd.DataFrame
     rv: pd.Series
     mean_rv: float
     left_out: pd.Index
+
+    def hardly_shown(self, axes: tuple[int, int] = (1, 2)) -> pd.Series:
+        """Return whether a map of two dimensions hardly shows each item (cos² below 0.2)."""
+        return self.cos2.iloc[:, [axis - 1 for axis in axes]].sum(axis=1, skipna=False) < HARDLY_SHOWN
 
     def run_like(self, points: pd.DataFrame) -> CompromiseMap:
         """Flip dimensions so that each runs as the axis of the same number of another map of the items.
@@ -263,6 +272,7 @@ def map_tables(panel: PanelTables, n_axes: int = 3) -> CompromiseMap:
         pd.DataFrame(partial.transpose(1, 0, 2).reshape(-1, n_axes), index, names),
         pd.Series(weights, panel.annotators.rename(ANNOTATOR), name="weight"),
         pd.Series(shares, names, name="share"),
+        pd.DataFrame(squared_cosines(scores, vectors**2 @ values), items.rename(ITEM), names),
         pd.Series(tables.with_matrix(compromise), panel.annotators.rename(ANNOTATOR), name="rv"),
         mean_rv(tables),
         panel.left_out,

@@ -28,7 +28,7 @@ from sklearn.metrics import silhouette_score
 from consilience.analysis.capabilities import Capabilities
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.fitted import given_or_kept, unwrap
-from consilience.analysis.projection import Projection
+from consilience.analysis.projection import Projection, squared_cosines
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.fit_arguments import as_groupings
@@ -163,9 +163,10 @@ class CoOccurrence:
     def map(self, places: Int[np.ndarray, " shown"], n_axes: int = 2) -> Projection:
         """Coordinates of some items, two or more, with their names."""
         if self.coverage(places) >= COVERED:
-            points, shares = self._scale(places, n_axes)
+            points, shares, squares = self._scale(places, n_axes)
             points, shares = points[:, :n_axes].copy(), shares[:n_axes]
-            return Projection(points, tuple(f"dimension {axis} ({share:.0%})" for axis, share in enumerate(shares, 1)))
+            axes = tuple(f"dimension {axis} ({share:.0%})" for axis, share in enumerate(shares, 1))
+            return Projection(points, axes, cos2=squared_cosines(points, squares))
         vectors = self._coordinates()[places]
         centred = vectors - vectors.mean(0)
         left, scale, _ = np.linalg.svd(centred, full_matrices=False)
@@ -173,10 +174,11 @@ class CoOccurrence:
         used = min(n_axes, len(scale))
         points[:, :used] = left[:, :used] * scale[:used]
         further = (f"coordinate {axis}" for axis in range(2, n_axes + 1))
-        return Projection(turn_upright(points), ("coordinate 1 of the chains of groupings", *further))
+        cos2 = squared_cosines(points, (centred**2).sum(1))
+        return Projection(turn_upright(points), ("coordinate 1 of the chains of groupings", *further), cos2=cos2)
 
     def _scale(self, places: Int[np.ndarray, " shown"], n_axes: int) -> Any:
-        """Coordinates by classical scaling on at least so many axes, and the share of the variance along each."""
+        """What `classical_scaling` returns, on at least so many axes."""
         computed = max(n_axes, USUAL_AXES)
         return self._once(
             f"{computed} axes", places, lambda shown: classical_scaling(self.dissimilarities(shown), computed)
@@ -191,7 +193,7 @@ class CoOccurrence:
         """
         if self.coverage(places) < COVERED:
             return np.full(2, np.nan), np.nan
-        points, shares = self._scale(places, max(axes))
+        points, shares, _ = self._scale(places, max(axes))
         chosen = np.array(axes) - 1
         found = self._once(
             f"stress of {axes}", places, lambda shown: stress(self.dissimilarities(shown), points[:, chosen])
@@ -238,8 +240,11 @@ def inner_products(distance: Square) -> Square:
 
 def classical_scaling(
     distance: Square, n_axes: int = 2
-) -> tuple[Float[np.ndarray, "items axes"], Float[np.ndarray, " axes"]]:
-    """Return points with about the given distances, by default in the plane, and the axes' shares of the variance."""
+) -> tuple[Float[np.ndarray, "items axes"], Float[np.ndarray, " axes"], Float[np.ndarray, " items"]]:
+    """Return points with about the given distances, by default in the plane, and the axes' shares of the variance.
+
+    Last, each item's squared distance from the centre on all axes.
+    """
     values, vectors = eigh(inner_products(distance))
     # distances that fit into no space have negative ones
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
@@ -247,7 +252,7 @@ def classical_scaling(
     used = min(n_axes, len(values))
     points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
     shares[:used] = values[:used] / max(values.sum(), np.finfo(float).tiny)
-    return turn_upright(points), shares
+    return turn_upright(points), shares, vectors**2 @ values
 
 
 def stress(distance: Square, points: Float[np.ndarray, "items axes"]) -> float:

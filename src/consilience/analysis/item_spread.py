@@ -37,7 +37,7 @@ def spread(
     centre = points.mean(0)
     found = []
     for weights in certainty.weights[:MOST_DRAWS]:
-        drawn, _ = classical_scaling(weighted_dissimilarities(memberships, weights), N_AXES)
+        drawn, *_ = classical_scaling(weighted_dissimilarities(memberships, weights), N_AXES)
         drawn = drawn - drawn.mean(0)
         turn, _ = orthogonal_procrustes(drawn, points - centre)
         found.append(drawn @ turn + centre)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.sparse import csr_array
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.pipeline import Pipeline
@@ -18,6 +18,8 @@ from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.fitted import column_names, raw_features, unwrap
 from consilience.annotations import Groupings
 from consilience.errors import InputError
+
+HARDLY_SHOWN = 0.2  # cos² of an item in a plane, below which its place there says little
 
 
 @dataclass(frozen=True)
@@ -29,17 +31,37 @@ class Projection:
     log_odds : log-odds of the clusters at points of the plane, up to a constant for each; None if the plane shows only
         a part of the features.
     rows : names of the clusters, if the second coordinate is the cluster.
+    cos2 : see `squared_cosines`; None if what the plane leaves out is not known.
     """
 
     points: Float[np.ndarray, "items axes"]
     axes: tuple[str, ...]
     log_odds: Callable[[np.ndarray], np.ndarray] | None = None
     rows: tuple[str, ...] = ()
+    cos2: Float[np.ndarray, "items axes"] | None = None
 
     def plane(self, axes: tuple[int, int]) -> Projection:
         """Return two of the axes, numbered from 1."""
         first, second = axes[0] - 1, axes[1] - 1
-        return replace(self, points=self.points[:, [first, second]], axes=(self.axes[first], self.axes[second]))
+        cos2 = None if self.cos2 is None else self.cos2[:, [first, second]]
+        names = (self.axes[first], self.axes[second])
+        return replace(self, points=self.points[:, [first, second]], axes=names, cos2=cos2)
+
+    @property
+    def hardly_shown(self) -> Bool[np.ndarray, " items"]:
+        """Whether the axes hardly show an item: that it is near the centre, or others, does not mean alike there."""
+        return np.zeros(len(self.points), dtype=bool) if self.cos2 is None else self.cos2.sum(1) < HARDLY_SHOWN
+
+
+def squared_cosines(
+    points: Float[np.ndarray, "items axes"], squares: Float[np.ndarray, " items"]
+) -> Float[np.ndarray, "items axes"]:
+    """Return the share of each item's squared distance from the centre (`squares`) that each axis shows.
+
+    NaN for items in the centre.
+    """
+    unknown = np.full(points.shape, np.nan)
+    return np.divide(points**2, squares[:, None], out=unknown, where=squares[:, None] > 1e-12)
 
 
 def checked_axes(axes: Any, plot: str, most: int = 9) -> tuple[int, int]:

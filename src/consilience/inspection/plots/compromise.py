@@ -17,7 +17,7 @@ from consilience.analysis.projection import checked_axes
 from consilience.errors import InputError
 from consilience.inspection.plots.curves import spaced_ticks
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items
+from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, say_hollow
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import label_axes
 
@@ -39,7 +39,8 @@ def plot_compromise(
     """Draw the compromise map of DISTATIS, and around each item where the annotators would place it.
 
     Thin lines lead from each item to its place according to each annotator; the items' own places are the weighted
-    means of these.
+    means of these. Items that the two dimensions hardly show (cos² below 0.2) are hollow: that they are near each
+    other does not mean that they are alike.
 
     Parameters
     ----------
@@ -103,14 +104,13 @@ def draw_compromise(
     look, points = Look.of(ax), compromise.scores.to_numpy()[:, shown]
     if partial and len(compromise.partial) <= MOST_PARTIAL:
         _draw_partial(ax, compromise.partial, points, shown, clusters)
-    if clusters is None:
-        ax.plot(*points.T, ls="", marker="o", ms=7, mfc=look.colour(0), mec=look.paper, mew=0.4, zorder=3)
-    else:
-        draw_items(ax, points, np.arange(len(points)), clusters, np.ones(len(points), dtype=bool), legend=legend)
+    hardly = compromise.hardly_shown((shown[0] + 1, shown[1] + 1)).to_numpy()
+    draw_items(ax, points, np.arange(len(points)), clusters, ~hardly, legend=legend, hollow="")
     for line in (ax.axvline, ax.axhline):
         line(0, color=look.faint, lw=0.6, zorder=1)
     spaced_ticks(ax)
-    label_axes(ax, *(f"dimension {axis + 1} ({compromise.shares.iloc[axis]:.0%})" for axis in shown), labels=labels)
+    named = [f"dimension {axis + 1} ({compromise.shares.iloc[axis]:.0%})" for axis in shown]
+    label_axes(ax, *named, labels=labels, caption=say_hollow(hardly))
     ax.margins(0.1, 0.08)
     ax.set_aspect("equal", adjustable="datalim")
     tidy(ax)

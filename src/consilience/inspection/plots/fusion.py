@@ -20,7 +20,7 @@ from consilience.errors import InputError
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.given import co_occurrence_of
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, say_sampled, some_of
+from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, say_hollow, say_sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import label_axes
 
@@ -151,12 +151,11 @@ def draw_map(
     ax = axes_of(ax, (8.2, 6.2))
     points = np.zeros((len(co_occurrence.items), 2))
     points[shown] = projection.points
-    if clusters is None:
-        look = Look.of(ax)
-        ax.plot(*projection.points.T, ls="", marker="o", ms=6, mfc=look.colour(0), mec=look.paper, mew=0.4, zorder=3)
-    else:
-        draw_items(ax, points, shown, clusters, np.ones(len(points), dtype=bool), legend=legend)
-    caption = "\n".join(filter(None, [say_sampled(len(shown), len(co_occurrence.places)), co_occurrence.left_out]))
+    filled = np.ones(len(points), dtype=bool)
+    filled[shown] = ~projection.hardly_shown
+    draw_items(ax, points, shown, clusters, filled, legend=legend, hollow="")
+    said = [say_sampled(len(shown), len(co_occurrence.places)), co_occurrence.left_out, say_hollow(~filled)]
+    caption = "\n".join(filter(None, said))
     spaced_ticks(ax)
     label_axes(ax, projection.axes[0], projection.axes[1], labels=labels, caption=caption)
     ax.margins(0.12, 0.08)

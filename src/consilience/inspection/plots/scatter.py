@@ -33,38 +33,49 @@ def say_sampled(n_shown: int, n_items: int) -> str:
     return f"{n_shown:,} of {n_items:,} {words.items}, chosen at random" if n_shown < n_items else ""
 
 
+def say_hollow(hardly: Bool[np.ndarray, " items"]) -> str:
+    """Return text on how many items a plane hardly shows; empty if it shows all."""
+    return f"hollow: {current_words().n_items(int(hardly.sum()))}, hardly shown here" if hardly.any() else ""
+
+
 def draw_items(
     ax: Axes,
     points: Float[np.ndarray, "items 2"],
     shown: Int[np.ndarray, " shown"],
-    clusters: FoundClusters,
-    annotated: Bool[np.ndarray, " items"],
+    clusters: FoundClusters | None,
+    filled: Bool[np.ndarray, " items"],
     *,
     legend: bool,
+    hollow: str = "no annotations",
 ) -> None:
-    """Draw some of the items, those without annotations hollow, and a legend next to the axes if it is wanted.
+    """Draw some of the items, others than the filled ones hollow, and a legend next to the axes if it is wanted.
 
-    Items of no cluster are small grey crosses.
+    hollow : what these are in the legend; not there if empty.
+    Items of no cluster are small grey crosses. Without clusters, all have one colour.
     """
     look = Look.of(ax)
+    if clusters is None:
+        for some, face, rim in ((filled, look.colour(0), look.paper), (~filled, look.paper, look.colour(0))):
+            ax.plot(*points[shown[some[shown]]].T, ls="", marker="o", ms=6.5, mfc=face, mec=rim, mew=0.8, zorder=3)
+        return
     size = float(np.clip(7.5 - 0.8 * np.log2(max(len(shown), 50) / 50), 3.6, 7))
     for cluster, title in enumerate(clusters.titles):
         mine = shown[clusters.codes[shown] == cluster]
-        given, unannotated = mine[annotated[mine]], mine[~annotated[mine]]
+        full, empty = mine[filled[mine]], mine[~filled[mine]]
         rare = len(mine) * 100 < len(shown)  # would not be found among the others
         scale = marker_scale(cluster) * (1.9 if rare else 1.0)
         style: dict[str, Any] = {"ls": "", "marker": marker(cluster), "ms": scale * size, "zorder": 3}
         edge: dict[str, Any] = {"mec": look.ink, "mew": 0.9} if rare else {"mec": look.paper, "mew": 0.4}
-        ax.plot(*points[given].T, **style, **edge, mfc=look.colour(cluster), label=title)
-        if len(unannotated):
-            label = f"{title}, no annotations"
-            ax.plot(*points[unannotated].T, **style, mfc=look.paper, mec=look.colour(cluster), mew=1.1, label=label)
+        ax.plot(*points[full].T, **style, **edge, mfc=look.colour(cluster), label=title)
+        if len(empty):
+            label = ", ".join(filter(None, [title, hollow]))
+            ax.plot(*points[empty].T, **style, mfc=look.paper, mec=look.colour(cluster), mew=1.1, label=label)
     nowhere = shown[clusters.codes[shown] < 0]
     if len(nowhere):
         label = f"no {clusters.noun}"
         ax.plot(*points[nowhere].T, ls="", marker="x", ms=0.8 * size, mec=look.faint, mew=1.0, zorder=2, label=label)
     if legend:
-        n_unannotated = int((~annotated & (clusters.codes >= 0)).sum())
+        n_unannotated = int((~filled & (clusters.codes >= 0)).sum()) if hollow else 0
         cluster_legend(ax, clusters, n_unannotated=n_unannotated, n_nowhere=len(nowhere))
 
 

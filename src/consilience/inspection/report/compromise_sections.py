@@ -17,6 +17,7 @@ from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.annotators import DISTATIS, cut
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.map_data import say_hardly_shown
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, ReportTable, download, name_cell, number, percent, row
 
@@ -135,7 +136,8 @@ def _map(subject: Subject, found: CompromiseMap) -> Figure:
     drawn = len(found.partial) <= MOST_PARTIAL
     thin = f" Thin lines lead to where each {words.annotator} would place {words.an_item} (partial scores)."
     caption = f"The compromise map. Each cluster has its colour and shape.{thin if drawn else ''}"
-    frame = found.scores.round(PLACES)
+    caption += say_hardly_shown(found.scores.index, found.hardly_shown().to_numpy())
+    frame = found.scores.join(found.cos2.rename(columns=lambda name: f"cos2_{name}")).round(PLACES)
     frame.insert(0, subject.clusters.column, subject.clusters.names_of(subject.clusters.codes))
     figure, file = cast(MatplotlibFigure, ax.figure), small(download("compromise.csv", frame, "item"))
     described = f"Scatter plot. {caption}"
@@ -148,11 +150,13 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
     each = found.partial.to_numpy().reshape(len(found.scores), -1, n_axes)
     around = (each - found.scores.to_numpy()[:, None])[..., :DRAWN]
     spread = np.sqrt((around**2).sum(2) @ found.weights.to_numpy())
+    in_plane = found.cos2.to_numpy()[:, :DRAWN].sum(1)
     rows = [
         row(
             name_cell(item),
             cluster_cell(clusters, int(clusters.codes[place])) if clusters.codes[place] >= 0 else "–",
             *(number(value) for value in found.scores.iloc[place]),
+            number(in_plane[place]),
             number(spread[place]),
         )
         for place, item in enumerate(found.scores.index)
@@ -167,13 +171,14 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
             Column(words.Item, "text", of_items=True),
             Column("Cluster", clusters.kind),
             *map(Column, heads),
-            Column(f"Spread of the {words.annotators}"),
+            *(Column("Shown by the plane"), Column(f"Spread of the {words.annotators}")),
         ],
         rows,
         reading=(
-            f"In brackets: the share of the variance that a dimension shows.{of_chance} Spread: how far from its "
-            f"place the {words.annotators} would put the {words.item} in the plane of the map, in its unit (root of "
-            "the weighted mean square). The file has the partial scores."
+            f"In brackets: the share of the variance that a dimension shows.{of_chance} Shown by the plane (cos²): how "
+            f"much of the {words.item}'s squared distance from the centre, over all dimensions, the plane has. Spread: "
+            f"how far from its place the {words.annotators} would put it in the plane, in its unit (root of the "
+            "weighted mean square); small, too, where the plane hardly shows it. The file has the partial scores."
         ),
         download=download("partial-scores.csv", found.partial.round(PLACES).reset_index()),
     )

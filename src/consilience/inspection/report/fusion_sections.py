@@ -27,7 +27,7 @@ from consilience.inspection.report import best_cuts, fusion_tables
 from consilience.inspection.report.certainty_sections import about_ellipses
 from consilience.inspection.report.explorer import EXPLORED, MOST, Explorer
 from consilience.inspection.report.figure_files import small
-from consilience.inspection.report.map_data import map_file, n_axes_of
+from consilience.inspection.report.map_data import map_file, n_axes_of, say_hardly_shown
 from consilience.inspection.report.participants import odd_in_short
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, ReportTable, download, number, percent, row
@@ -167,6 +167,7 @@ def _maps(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> list[F
     if 3 < n_items <= MOST and n_axes_of(co_occurrence, co_occurrence.places) > 2:
         ax = plot_item_map(subject, axes=(1, 3), ax=Sheet())
         caption = f"The same map from another side: its first and third axis. {_about_third_axis(subject)}"
+        caption += _say_hollow(co_occurrence, co_occurrence.places, (1, 3))
         sheet, described = cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}"
         drawn = Figure.of("map-1-3", sheet, described, caption, readable=READABLE, named=lambda: say_unwritten(ax))
         maps.append(drawn)
@@ -201,10 +202,16 @@ def map_figure(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> F
     outlined = ", and its outline, with its name in bold where there is room" if subject.is_concept_map else ""
     caption += f" Each cluster has its colour and shape{outlined}. Point at {words.an_item} to read its name."
     drawn = some_of(co_occurrence.places, MOST_ON_MAP)
+    caption += _say_hollow(co_occurrence, drawn, (1, 2))
     file = map_file(co_occurrence, drawn, subject.clusters, subject.certainty)
     sheet = cast(MatplotlibFigure, ax.figure)
     described = f"Scatter plot. {caption}"
     return Figure.of("map", sheet, described, caption, file, named=lambda: say_unwritten(ax))
+
+
+def _say_hollow(co_occurrence: CoOccurrence, drawn: np.ndarray, axes: tuple[int, int]) -> str:
+    plane = co_occurrence.map(drawn, max(axes)).plane(axes)
+    return say_hardly_shown(co_occurrence.items[drawn], plane.hardly_shown)
 
 
 def tree_frame(co_occurrence: CoOccurrence) -> pd.DataFrame:

@@ -7,18 +7,21 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.group_words import GroupWords
 from consilience.analysis.item_spread import can_place, spread
-from consilience.analysis.names import name_text
+from consilience.analysis.names import join_some, name_text
+from consilience.analysis.projection import HARDLY_SHOWN
+from consilience.analysis.words import current_words
 from consilience.inspection.plots.certainty import RADIUS
 from consilience.inspection.report.tables import Download, download
 
 N_AXES = 3
+NAMED = 6  # items in a caption
 MOST_WORDS = 60  # on the map
 NEGLIGIBLE = 1e-3  # share of the largest coordinate below which an axis shows nothing
 
@@ -49,6 +52,15 @@ class MapControls:
         return [(1, 2), (1, 3), (2, 3)] if self.n_axes > 2 else []
 
 
+def say_hardly_shown(items: pd.Index, hardly: Bool[np.ndarray, " items"]) -> str:
+    """Name the items that a map hardly shows, with a space before; empty if it shows all."""
+    names, words = [name_text(name) for name in items[hardly]], current_words()
+    if not names:
+        return ""
+    own = f"Hollow: the plane hardly shows {join_some(names, NAMED)} (cos² below {HARDLY_SHOWN:g})"
+    return f" {own}; that {words.items} are near these, or in the middle, does not mean that they are alike."
+
+
 def n_axes_of(co_occurrence: CoOccurrence, places: Int[np.ndarray, " shown"]) -> int:
     """Return 3 if the items differ on a third axis, else 2."""
     points = co_occurrence.map(places, N_AXES).points
@@ -74,6 +86,8 @@ def map_data(
     return {
         "points": _round(points / scale),
         "axes": list(projection.axes),
+        "cos2": _round(np.nan_to_num(cast(np.ndarray, projection.cos2)[np.searchsorted(by_place, places)], nan=1.0)),
+        "hardly": HARDLY_SHOWN,
         "ellipses": _ellipses(co_occurrence, places, certainty, n_axes, scale),
         "file": _file_data(co_occurrence, places, certainty),
         "words": [] if words is None else _words(co_occurrence, places, points / scale, words),
@@ -154,11 +168,14 @@ def map_frame(
 
     places : of the items.
     """
-    points = co_occurrence.map(places, n_axes_of(co_occurrence, places)).points
+    projection = co_occurrence.map(places, n_axes_of(co_occurrence, places))
+    points = projection.points
     n_axes, codes = points.shape[1], clusters.codes[places]
     frame = pd.DataFrame(points, columns=[f"axis_{axis + 1}" for axis in range(n_axes)])
     if certainty is not None and can_place(co_occurrence) and len(places) == len(co_occurrence.places):
         frame = pd.concat([frame, _ellipse_columns(co_occurrence, certainty, n_axes)], axis=1)
+    for axis, cos2 in enumerate(cast(np.ndarray, projection.cos2).T, 1):
+        frame[f"cos2_{axis}"] = cos2.round(4)
     frame = frame.astype(float).map(lambda value: float(f"{value:.5g}"))
     frame.insert(0, "item", co_occurrence.items[places].to_numpy(), allow_duplicates=True)
     frame.insert(n_axes + 1, clusters.column, clusters.names_of(codes), allow_duplicates=True)

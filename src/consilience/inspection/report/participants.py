@@ -79,7 +79,7 @@ class Representatives:
     Attributes
     ----------
     chosen : places of these people, in the order in which they were found
-    agreement : mean over people of the agreement with the nearest of the first one, two, … of them
+    agreement : mean over all others of the agreement with the nearest of the first one, two, … of them
     nearest : for each person, which of the chosen agrees most with them; -1 if none agrees more than by chance
     """
 
@@ -91,33 +91,31 @@ class Representatives:
     def of(
         cls, agreement: Float[np.ndarray, "annotators annotators"], odd: Bool[np.ndarray, " annotators"] | None = None
     ) -> Representatives:
-        """Choose people one by one, each so that everybody's agreement with the nearest of them is highest on average.
+        """Choose people one by one, each of whom raises most the agreement of the others with the nearest of them.
 
-        Somebody chosen agrees with themselves, which does not count. Pairs of people of unknown agreement count as 0.
-        Nobody is chosen who is `odd`, unless all are.
+        A gain is a mean over the people who are then not chosen, so nobody's agreement with themselves counts. Pairs of
+        people of unknown agreement count as 0. Nobody is chosen who is `odd`, unless all are.
         """
-        barred = np.zeros(len(agreement), dtype=bool) if odd is None or odd.all() else odd
+        barred = np.zeros(len(agreement), dtype=bool) if odd is None or odd.all() else odd.copy()
         known = np.where(np.isfinite(agreement), agreement, 0.0)
-        np.fill_diagonal(known, np.nan)
+        others = ~np.eye(len(known), dtype=bool)  # of each candidate, in columns
         chosen: list[int] = []
-        means: list[float] = []
-        best = np.full(len(known), np.nan)
+        reached = np.zeros(len(known))
         while len(chosen) < MOST_REPRESENTATIVES:
-            reached = np.fmax(best[:, None], known)
-            reached[chosen] = np.nan
-            np.fill_diagonal(reached, np.nan)
-            score = np.nanmean(reached, axis=0)
-            score[chosen] = score[barred] = -np.inf
-            person = int(score.argmax())
-            if chosen and score[person] < means[-1] + LEAST_GAIN:
+            raised = np.maximum(known - reached[:, None], 0.0) if chosen else known
+            gain = (raised * others).sum(0) / others.sum(0)
+            gain[barred] = -np.inf
+            person = int(gain.argmax())
+            if chosen and gain[person] < LEAST_GAIN:
                 break
             chosen.append(person)
-            means.append(float(score[person]))
-            best = np.fmax(best, known[:, person])
-        to_chosen = np.where(np.isfinite(known[:, chosen]), known[:, chosen], np.inf)  # themselves
-        nearest = to_chosen.argmax(1)
-        seen = (to_chosen > 0).any(1)
-        return cls(chosen, means, np.where(seen, nearest, -1))
+            barred[person], others[person] = True, False
+            reached = known[:, chosen].max(1)
+        rest = np.delete(known, chosen, axis=0)[:, chosen]
+        to_chosen = known[:, chosen]
+        to_chosen[chosen, range(len(chosen))] = np.inf  # themselves
+        nearest = np.where((to_chosen > 0).any(1), to_chosen.argmax(1), -1)
+        return cls(chosen, np.maximum.accumulate(rest, axis=1).mean(0).tolist(), nearest)
 
 
 def section(subject: Subject) -> Section | None:
@@ -313,8 +311,8 @@ def _sentences(annotations: Groupings, agreement: np.ndarray, found: Representat
     ]
     if len(names) > 1:
         sentences.append(
-            f"{join_names(names)} together stand for more: the mean agreement of {words.an_annotator} with the nearest "
-            f"of them is {number(found.agreement[-1])}, with {names[0]} alone {number(found.agreement[0])}."
+            f"{join_names(names)} together stand for more: the mean agreement of all other {words.annotators} with the "
+            f"nearest of them is {number(found.agreement[-1])}, with {names[0]} alone {number(found.agreement[0])}."
         )
     return sentences
 
@@ -345,8 +343,8 @@ def representatives_table(annotations: Groupings, agreement: np.ndarray, found: 
         rows,
         reading=(
             f"The first has the highest mean agreement with all others; each further one raises "
-            f"most the agreement of everybody with the nearest of them, by at least {LEAST_GAIN:g}. Nearest to: how "
-            f"many other {words.annotators} agree most with this one of them."
+            f"most the mean agreement of the others with the nearest of them, by at least {LEAST_GAIN:g}. Nearest to: "
+            f"how many other {words.annotators} agree most with this one of them."
         ),
     )
 

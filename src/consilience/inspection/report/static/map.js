@@ -77,7 +77,7 @@ class MapView {
     this.layers.build(this.svg);
     this.rings = draw(this.svg, "g");
     this.points = data.items.map((_, item) =>
-      draw(this.svg, "path", { stroke: "var(--paper, #ffffff)", "stroke-width": 0.1, "data-item": item }),
+      draw(this.svg, "path", { "data-item": item }),
     );
     this.images = data.items.map((_, item) => {
       const href = pictureOf(data, item);
@@ -126,6 +126,12 @@ class MapView {
     ];
   }
 
+  /** Whether the plane shown has too little of the item's distance from the centre to tell it from others. */
+  isHardlyShown(item) {
+    const { cos2, hardly } = this.state.data;
+    return this.layers.axes.reduce((sum, axis) => sum + cos2[item][axis], 0) < hardly;
+  }
+
   paint() {
     if (!this.places) return;
     const { data, labels } = this.state;
@@ -134,7 +140,11 @@ class MapView {
       const [x, y] = this.places[item];
       keep(point, "d", d);
       keep(point, "transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${(this.radius * scale).toFixed(2)})`);
-      keep(point, "fill", colourOf(data.look, labels[item]));
+      const [colour, paper] = [colourOf(data.look, labels[item]), "var(--paper, #ffffff)"];
+      const [fill, stroke, width] = this.isHardlyShown(item) ? [paper, colour, 0.4] : [colour, paper, 0.1];
+      keep(point, "fill", fill);
+      keep(point, "stroke", stroke);
+      keep(point, "stroke-width", width);
     });
     this.layers.paintOutlines(this.places);
     this.layers.paintEllipses((point) => this.onScreen(point), this.unit * this.zoomed.scale);
@@ -248,7 +258,8 @@ class MapView {
 
   reading(item) {
     const { data, labels, noun } = this.state;
-    return [nameOf(data.items[item]), `: ${noun} ${this.state.nameOf(labels[item])}`];
+    const hardly = this.isHardlyShown(item) ? ", hardly shown by this plane" : "";
+    return [nameOf(data.items[item]), `: ${noun} ${this.state.nameOf(labels[item])}${hardly}`];
   }
 
   /** What an item says, with its picture. */
