@@ -104,6 +104,19 @@ def test_the_report_says_who_is_not_told_apart():
     assert "Which items are sorted differently" in page
 
 
+def test_pairs_that_are_not_separated_have_how_often_they_were_together(read):
+    """Two items alone with everybody but one, who put each of them with others: never together, nor told apart."""
+    cells = np.array([[0, 0, 0, 1, 1, 1, 2, 3]] * 14 + [[0, 0, 0, 1, 1, 1, 0, 1]]).T
+    sorts = Groupings.from_matrix(cells, items=list("abcdefgh"))
+    page = read(report(SubsetFusion(random_state=0, n_clusters=4).fit(sorts), certainty=None))
+    head, *rows = page.table("separated")
+    assert head[-1] == "Not shown to differ from (times together, of 15)"
+    assert rows[[row[0] for row in rows].index("a")][-1].split() == ["15", "b", "15", "c"]
+    text = page.section("separated").text
+    assert "No two items of one cluster are shown to differ." in text
+    assert "nobody put together: g – h." in text
+
+
 def test_the_report_says_that_few_people_cannot_separate():
     page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.9, n_people=8))))
     assert "the test cannot show any to differ, however well they agree" in page

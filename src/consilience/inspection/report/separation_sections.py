@@ -12,10 +12,9 @@ from consilience.analysis.names import join_some, name_text, quantify
 from consilience.analysis.separation import LEVEL, Separation
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Column, ReportTable, download, name_cell, names_cell, percent, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, percent, row
 
 NAMED = 6  # items of a cluster, or pairs of clusters, in a sentence
-MOST_NAMES = 30  # of a row of the table
 
 
 def left_over_in_short(subject: Subject) -> list[str]:
@@ -57,7 +56,8 @@ def section(subject: Subject) -> Section | None:
         return None
     heading = f"Which {words.items} are sorted differently"
     if not _is_powerless(found):
-        sentences = [*_between_clusters(subject, found), *in_short(subject)]
+        within, *between = _between_clusters(subject, found)
+        sentences = [within, *_never_together(found), *between, *in_short(subject)]
         return Section("separated", heading, sentences, [_table(subject, found)])
     people = words.n_annotators(int(found.pairs["n_people"].max()))
     sentence = (
@@ -77,8 +77,8 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
     alike = [f"“{clusters.titles[a]}” – “{clusters.titles[b]}”" for a, b in same.index[~same]]
     within = (sides[0] == sides[1]) & (sides[0] >= 0)
     n_within = int(found.pairs["separated"].to_numpy()[within].sum())
-    lie = "lies" if n_within == 1 else "lie"
-    where = [f"{n_within:,} of the pairs that are sorted differently {lie} within one {clusters.noun}."]
+    which, be = quantify(n_within, "pair of", "pairs of") if n_within else "No two", "is" if n_within == 1 else "are"
+    where = [f"{which} {words.items} of one {clusters.noun} {be} shown to differ."]
     if not alike:
         return where
     return [
@@ -86,6 +86,25 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
         f"Of {quantify(len(same), f'pair of {clusters.nouns}', f'pairs of {clusters.nouns}')}, {len(alike):,} "
         f"{'has' if len(alike) == 1 else 'have'} no two {words.items} that are shown to be sorted differently: "
         f"{join_some(alike, NAMED)}.",
+    ]
+
+
+def _counted(found: Separation) -> pd.DataFrame:
+    """Return the pairs that are not separated, with the number of people who put both together."""
+    left = found.pairs[~found.pairs["separated"]]
+    return left.assign(together=(left["share"] * left["n_people"]).round().astype(int))
+
+
+def _never_together(found: Separation) -> list[str]:
+    """Name the pairs that are not separated although nobody put them together."""
+    left = _counted(found)
+    never = left.loc[(left["together"] == 0) & (left["n_people"] > 0), ["item_a", "item_b"]]
+    if never.empty:
+        return []
+    names = [f"{name_text(a)} – {name_text(b)}" for a, b in never.itertuples(index=False, name=None)]
+    return [
+        f"{len(never):,} of the {len(left):,} pairs that are not shown to differ nobody put together: "
+        f"{join_some(names, NAMED)}."
     ]
 
 
@@ -106,13 +125,21 @@ def _rename(found: Separation, names: list[Any]) -> dict[Any, str]:
 
 def _table(subject: Subject, found: Separation) -> ReportTable:
     words, clusters = current_words(), subject.clusters
-    rows, alike = [], found.not_separated()
+    rows, left = [], _counted(found)
+    alike = pd.concat([left, left.rename(columns={"item_a": "item_b", "item_b": "item_a"})])
+    beside = dict(iter(alike.sort_values("together", ascending=False, kind="stable").groupby("item_a", sort=False)))
+    asked = left["n_people"].unique()
+    of = f", of {asked[0]:,}" if len(asked) == 1 else ""
     frame = subject.items.sort_values("cluster", kind="stable")
     letter_of = _rename(found, frame["item"].tolist())
     for name, cluster in frame[["item", "cluster"]].itertuples(index=False, name=None):
         letters = [letter_of[name]] if letter_of else []
-        others = list(alike.get(name, []))
-        shown = names_cell(others or ["–"], MOST_NAMES)
+        others = beside[name][["together", "n_people", "item_b"]] if name in beside else pd.DataFrame()
+        pairs = tuple(
+            (f"{n:,}" if of else f"{n:,} of {m:,}", name_text(other))
+            for n, m, other in others.itertuples(index=False, name=None)
+        )
+        shown = Cell(pairs=pairs) if pairs else Cell("–")
         rows.append(row(name_cell(name), clusters.shown[cluster] if cluster >= 0 else "–", *letters, shown))
     letter = [] if found.letters is None else [Column("Letters", "line")]
     with_letters = "" if found.letters is None else f"{words.Items} that share a letter are not shown to differ. "
@@ -123,7 +150,7 @@ def _table(subject: Subject, found: Separation) -> ReportTable:
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), "text"),
             *letter,
-            Column("Not shown to differ from", "wide", of_items=True),
+            Column(f"Not shown to differ from (times together{of})", "wide", of_items=True),
         ],
         rows,
         reading=(
