@@ -298,7 +298,7 @@ def test_one_person_has_one_remark_on_chance_in_all_tables(read):
     page = read(report(SubsetFusion(random_state=0).fit(sorts), certainty=None))
     at_chance = {row[0] for row in page.table("people")[1:] if any("at chance" in cell for cell in row)}
     remarks = {row[0]: row[-1] for row in page.table("annotators")[1:]}
-    said = ("sorts unlike all others, as if at random", "at chance: agrees with the others no better than random sorts")
+    said = ("sorts unlike all others, as if at random", "at chance: not shown to agree better than random sorts")
     assert {name for name, remark in remarks.items() if remark in said} == at_chance
     assert 1 <= len(at_chance) <= 3
     first = [row[0] for row in page.table("people")[1:] if row[0] in at_chance][:2]

@@ -28,7 +28,7 @@ OF_A_SORT = {  # whose people are neither right nor wrong
 }
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
 SORTED_AT_RANDOM = "sorts unlike all others, as if at random"  # by the test of random sorters
-AT_CHANCE = "at chance: agrees with the others no better than random sorts"
+AT_CHANCE = "at chance: not shown to agree better than random sorts"
 APART = "disagrees with the clusters: agreement of 0 or less"
 FAR_FROM_OTHERS = "agrees far less with the others than most"
 FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -126,7 +127,7 @@ def section(subject: Subject) -> Section | None:
     sentences = [
         f"The people who {_did(subject)} the {words.items} are a sample. {found.n_draws:,} times, they were weighed as "
         f"if another {found.n_people:,} people of the same kind had been asked, and the {clusters.nouns} were found "
-        "again."
+        "again; nobody else was asked."
     ]
     sentences += [*how_rough(subject, found), _say_of_all_pairs(found)]
     blocks: list[ReportTable | Figure] = [_places(subject, found) or _bands(found, clusters)]
@@ -183,10 +184,10 @@ def _about_staying(clusters: FoundClusters) -> str:
     """Say what it means that an item stays in its cluster, and what it does not."""
     words = current_words()
     return (
-        f"{words.An_item} stays in its {clusters.noun} if most of the same {words.items} are around it. Where two "
-        f"{clusters.nouns} are joined, the {words.items} of one, mostly the larger, stay, and those of the other count "
-        f"as elsewhere, though they are together: a high share does not show that a {clusters.noun} stands alone, nor "
-        "a low one that it falls apart."
+        f"{words.An_item} stays in its {clusters.noun} if it is in the one of the draw that is most like it; of two "
+        f"{words.items}, one stays even if it is alone. Where two {clusters.nouns} are joined, the {words.items} of "
+        "one, mostly the larger, stay, and those of the other count as elsewhere, though they are together: a high "
+        f"share does not show that a {clusters.noun} stands alone, nor a low one that it falls apart."
     )
 
 
@@ -288,12 +289,15 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     place = {name: code for code, name in enumerate(clusters.index)}
     rows: list[list[Cell]] = []
     shown = worst.head(n_shown)
-    places = found.items.index.get_indexer(shown.index)
+    places, again = found.items.index.get_indexer(shown.index), subject.moves.found_again
     for name, cluster, stays, repeats, elsewhere in shown[COLUMNS].itertuples(name=None):
-        code = place.get(elsewhere)
-        cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(stays), percent(repeats)]
-        at = int(places[len(rows)])
-        cells.append(_new_place(subject, at) if code is None else cluster_cell(clusters, code))
+        code, at = place.get(elsewhere), int(places[len(rows)])
+        draws = found.draws[:, at]
+        times = percent(float((draws >= len(place) if code is None else draws == code).mean()))
+        cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(stays)]
+        cells += row(percent(again[place[cluster]]), percent(repeats))
+        other = _new_place(subject, at) if code is None else cluster_cell(clusters, code)
+        cells.append(replace(other, more=f"{other.more} ({times})"))
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
     left = len(worst) - len(rows)
@@ -303,15 +307,15 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         [
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), kind),
-            Column(f"Stays in its {clusters.noun}"),
-            Column("Pairs that come out the same"),
-            Column("Else most often in", kind),
+            *(Column(f"Stays in its {clusters.noun}"), Column(f"{clusters.noun.title()} found again")),
+            *(Column("Pairs that come out the same"), Column("Else most often in", kind)),
             *([] if given is None else [Column("Labels given", "wide")]),
         ],
         rows,
         reading=(
             f"{words.Items} that stay in their {clusters.noun} in fewer than {STAYS:.0%} of the draws, the least "
-            f"first; those below {SELDOM_STAYS:.0%} are worth another look, or more people."
+            f"first; those below {SELDOM_STAYS:.0%} are worth another look, or more people. Found again: of the "
+            f"{words.items} of either {clusters.noun}, more than half are in both. In brackets: in how many draws."
         ),
         more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
     )

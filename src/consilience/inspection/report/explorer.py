@@ -73,6 +73,8 @@ class Explorer:
     controls : MapControls
     has_sorts : bool
         Whether the items can be coloured by the groups of one person.
+    has_names : bool
+        Whether any of the groups has a name.
     """
 
     kind: ClassVar[str] = "explorer"
@@ -84,6 +86,7 @@ class Explorer:
     table: ReportTable
     controls: MapControls
     has_sorts: bool = False
+    has_names: bool = False
 
     @classmethod
     def of(
@@ -138,7 +141,8 @@ class Explorer:
         shown = places[tree.order[rows]]
         table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
         controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]), *about, outlined)
-        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls, bool(data["sorts"]))
+        has = bool(data["sorts"]), bool(data["standard"])
+        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls, *has)
 
 
 def _json(data: dict[str, Any]) -> Markup:

@@ -45,11 +45,11 @@ LEAST_COVERAGE = 0.5  # mean share of the items that somebody sorted
 ITEMS = 12  # items of a group that are listed
 RANDOM_READING = (
     "Random sorts that agree as well: of random sorts into groups of the same sizes, the share that agree with the "
-    "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. Of the "
-    "others, each {person} counts the less, the more probably they are as if at random, too. As if at random: how "
-    "probable it is that these are groups of somebody who sorts at random, and not of one who sorts as most do; "
-    "those at chance are marked from 50%. It is as high for groups that follow a principle of the {person}'s own: "
-    "look at them before leaving anybody out. "
+    "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance: not shown to "
+    "agree better. Of the others, each counts the less, the more probably they are as if at random, too. As if at "
+    "random: how probable it is that these are groups of somebody who sorts at random, and not of one who sorts as "
+    "most do; those at chance are marked from 50%. It is as high for groups that follow a principle of the {person}'s "
+    "own: look at them before leaving anybody out. "
 )
 UNTESTED_READING = (
     "Cannot be told, and dashes: with these groups, and so little agreement, {person} who sorts like the others may "

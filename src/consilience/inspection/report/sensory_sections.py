@@ -175,6 +175,8 @@ def panel_section(subject: Subject) -> Section | None:
     )
     if found is not None and found.n_segments > 1:
         caption += " Each segment has its colour and shape."
+    elif found is not None and not found.tests.empty:
+        caption += " That some are apart here is no more than chance."
 
     def say_named() -> str:
         point = f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""
@@ -214,7 +216,7 @@ def _verdict(subject: Subject, found: PanelSegments) -> str:
     first = found.tests.iloc[0]
     against = (
         f"the two best parts explain {percent(first['explained'])} of what divides them, against "
-        f"{percent(first['expected'])} in simulated panels without segments (p = {number(first['p_value'])})"
+        f"{percent(first['expected'])} in simulated panels without segments (p {_of_few(first['p_value'], '= ')})"
     )
     if found.n_segments > 1:
         return f"{mean} They are not one panel: {against}. The parts were tested in the same way."
@@ -298,7 +300,7 @@ def _segment_tables(subject: Subject, found: PanelSegments) -> list[ReportTable 
                 f"{smaller:,}",
                 percent(explained),
                 percent(expected),
-                _p_value(p),
+                _of_few(p),
                 _p_value(level),
                 "yes" if split else "no",
             )
@@ -309,7 +311,7 @@ def _segment_tables(subject: Subject, found: PanelSegments) -> list[ReportTable 
             f"panels, whose members see all {subject.words.items} alike but err as much, and make as many groups. "
             "Levels are such that at most about 5 of 100 panels without segments are split. p counts the panel itself "
             f"among {N_SIMULATIONS} simulated ones, so it is never below {1 / (N_SIMULATIONS + 1):g}; once {ENOUGH} "
-            "explain as much, no more are simulated, and p is their share."
+            "explain as much, no more are simulated, and p is their share, which is then rough."
         ),
     )
     if found.n_segments < 2:
@@ -363,6 +365,11 @@ def _pairs_table(subject: Subject, found: PanelSegments) -> ReportTable | None:
         reading=f"The pairs of {subject.words.items} on which a segment differs most from the others.",
         download=download("segments-pairs.csv", found.pairs.round(4)),
     )
+
+
+def _of_few(p: float, equal: str = "") -> str:
+    """Format a p-value that is rough where it is large, since few panels were simulated then."""
+    return "> 0.5" if p > 0.5 else f"{equal}{number(p, 3)}"
 
 
 def _p_value(p: float) -> str:

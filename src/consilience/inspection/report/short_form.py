@@ -71,7 +71,7 @@ def say_who_took_part(subject: Subject) -> str:
     chance = len(at_chance(subject))
     found = subject.random_sorters
     n_tested = 0 if found is None else int(found["tested"].sum())
-    random = f" Of the {n_tested:,} who can be tested, {chance:,} sorted no better than chance." if chance else ""
+    random = f" Of the {n_tested:,} who can be tested, {chance:,} cannot be told from chance." if chance else ""
     often = "each" if annotations.n_groupings == annotations.n_annotators else "at a time"
     said = f"{people}, who sorted {_range(n_items)} {words.items} each, into {_range(groups)} groups {often}.{random}"
     one_panel = subject.segments is None or subject.segments.n_segments < 2  # else it is among the cautions
