@@ -114,7 +114,7 @@ def test_pairs_that_are_not_separated_have_how_often_they_were_together(read):
     assert rows[[row[0] for row in rows].index("a")][-1].split() == ["15", "b", "15", "c"]
     text = page.section("separated").text
     assert "No two items of one cluster are shown to differ." in text
-    assert "nobody put together: g – h." in text
+    assert "Nobody put together 1 of the 7 pairs that are not shown to differ: g – h." in text
 
 
 def test_the_report_says_that_few_people_cannot_separate():

@@ -69,8 +69,14 @@ def test_the_section_lists_doubtful_items_and_numbers(page, sorts):
     rows = page.table("uncertain")[1:]
     assert [row[0] for row in rows] == doubtful.index.tolist()[:15]
     new = doubtful["elsewhere"].to_numpy()[:15] == -1
-    is_new = [row[4].startswith("a new cluster, with card ") or row[4] == "alone" for row in rows]
+    is_new = [row[5].startswith(("a new cluster, with card ", "alone (")) for row in rows]
     assert is_new == new.tolist()
+    head, *clusters = page.table("clusters")
+    again = {row[0]: row[head.index("Found again")] for row in clusters}
+    assert [row[3] for row in rows] == [again[row[1]] for row in rows]
+    for row in rows:  # in brackets, in how many draws; no more than those in which it does not stay
+        share = float(row[5].rsplit("(", 1)[1].rstrip("%)"))
+        assert 0 < share <= 100 - float(row[2].rstrip("%")) + 1
     shares = {row[0].removesuffix(" (here)"): row[1] for row in page.table("numbers")[1:]}
     assert shares == {str(n): percent(share) for n, share in found.n_clusters["share"].items()}
     file = page.file("certainty.csv").set_index("item")

@@ -35,6 +35,7 @@ MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
 WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
 RARE, COMPANIONS = 5, 3  # names of a cluster without a common one, and items put with a single one, that are listed
+SELDOM_FOUND = 0.5  # share of the draws with much the same cluster, below which it is said
 OFTEN_JOINED = 0.2  # share of the draws in which a cluster is one with another, for it to be said
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
@@ -220,6 +221,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         tied, others = tied_names(subject.names, called), next_names(subject.names, called)
     joined = _often_joined(subject)
     few_namers = f" of {subject.n_namers:,}" if subject.of_namers else ""
+    again = np.ones(len(clusters.index)) if subject.certainty is None else subject.moves.found_again
     found = []
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
@@ -245,6 +247,8 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         if joined[code, partner] >= OFTEN_JOINED:
             share = percent(joined[code, partner])
             about.append(f"joined with “{clusters.titles[partner]}” in {share} of other panels")
+        if again[code] < SELDOM_FOUND:
+            about.append(f"found again in {percent(again[code])} of other panels")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         alternatives = tied[code][1:TIED] or list(filter(None, [others[code]]))
         other = " ".join(f"or {name}" for name in alternatives)

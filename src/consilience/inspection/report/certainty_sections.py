@@ -15,6 +15,7 @@ from consilience.analysis.item_spread import can_place
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.names import MISSING
 from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.item_tables import SELDOM_STAYS, cluster_cell
@@ -289,15 +290,15 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     place = {name: code for code, name in enumerate(clusters.index)}
     rows: list[list[Cell]] = []
     shown = worst.head(n_shown)
-    places, again = found.items.index.get_indexer(shown.index), subject.moves.found_again
+    moves, again = subject.moves, subject.moves.found_again
+    places = found.items.index.get_indexer(shown.index)
     for name, cluster, stays, repeats, elsewhere in shown[COLUMNS].itertuples(name=None):
         code, at = place.get(elsewhere), int(places[len(rows)])
-        draws = found.draws[:, at]
-        times = percent(float((draws >= len(place) if code is None else draws == code).mean()))
+        is_there = moves.places[:, moves.items == at] == (MISSING if code is None else code)
         cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(stays)]
         cells += row(percent(again[place[cluster]]), percent(repeats))
         other = _new_place(subject, at) if code is None else cluster_cell(clusters, code)
-        cells.append(replace(other, more=f"{other.more} ({times})"))
+        cells.append(replace(other, more=f"{other.more} ({percent(is_there.mean())})"))
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
     left = len(worst) - len(rows)

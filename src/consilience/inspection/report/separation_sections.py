@@ -103,7 +103,7 @@ def _never_together(found: Separation) -> list[str]:
         return []
     names = [f"{name_text(a)} – {name_text(b)}" for a, b in never.itertuples(index=False, name=None)]
     return [
-        f"{len(never):,} of the {len(left):,} pairs that are not shown to differ nobody put together: "
+        f"Nobody put together {len(never):,} of the {len(left):,} pairs that are not shown to differ: "
         f"{join_some(names, NAMED)}."
     ]
 
