@@ -89,7 +89,7 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
     ]
 
 
-def _counted(found: Separation) -> pd.DataFrame:
+def _count_together(found: Separation) -> pd.DataFrame:
     """Return the pairs that are not separated, with the number of people who put both together."""
     left = found.pairs[~found.pairs["separated"]]
     return left.assign(together=(left["share"] * left["n_people"]).round().astype(int))
@@ -97,7 +97,7 @@ def _counted(found: Separation) -> pd.DataFrame:
 
 def _never_together(found: Separation) -> list[str]:
     """Name the pairs that are not separated although nobody put them together."""
-    left = _counted(found)
+    left = _count_together(found)
     never = left.loc[(left["together"] == 0) & (left["n_people"] > 0), ["item_a", "item_b"]]
     if never.empty:
         return []
@@ -125,7 +125,7 @@ def _rename(found: Separation, names: list[Any]) -> dict[Any, str]:
 
 def _table(subject: Subject, found: Separation) -> ReportTable:
     words, clusters = current_words(), subject.clusters
-    rows, left = [], _counted(found)
+    rows, left = [], _count_together(found)
     alike = pd.concat([left, left.rename(columns={"item_a": "item_b", "item_b": "item_a"})])
     beside = dict(iter(alike.sort_values("together", ascending=False, kind="stable").groupby("item_a", sort=False)))
     asked = left["n_people"].unique()
