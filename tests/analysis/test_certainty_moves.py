@@ -67,3 +67,9 @@ def test_the_people_who_name_the_part_are_counted():
     assert found.name_of(model.items_.get_indexer(coats[0])) == " (called Coats by 6)"
     assert found.name_of(model.items_.get_indexer(["coat", "vest"])) == ""
     assert found.moves.found_again.tolist() == [1, 1]
+
+
+def test_items_that_leave_with_most_of_their_cluster_are_joined_whole():
+    """f and g leave together; d and e leave most of the others, and h, the only one of its cluster, has none."""
+    found = moves(SAME, SPLIT, MERGED, ALONE, [0, 0, 0, 0, 0, 1, 1, 1]).joined_whole(8)
+    assert found.tolist() == [0, 0, 0, 0, 0, 0.2, 0.2, 0]

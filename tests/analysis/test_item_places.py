@@ -21,7 +21,7 @@ def place(row, item):
     if own and 2 * len(own) >= len(wanted):
         return "own"
     counts = np.bincount([CODES[other] for other in group if other not in own], minlength=3)
-    return int(counts.argmax()) if counts.any() else None
+    return "part" if own and len(own) >= counts.max() else "elsewhere"
 
 
 @given(sorts)
@@ -29,9 +29,13 @@ def test_places_are_those_by_hand(rows):
     found = count_places(Groupings.from_matrix(list(map(list, zip(*rows, strict=True)))), CODES, 3)
     for item in range(6):
         places = [place(row, item) for row in rows if row[item] is not None]
-        counts = [places.count(code) for code in range(3)]
+        counts = [
+            sum(row[item] is not None and row[item] == row[other] for row in rows) * (CODES[item] != CODES[other])
+            for other in range(6)
+        ]
         figures = found.iloc[item]
         assert figures["n_sorted"] == len(places)
-        assert (figures["n_with_cluster"], figures["n_alone"]) == (places.count("own"), places.count("alone"))
+        names = {"n_with_cluster": "own", "n_with_part": "part", "n_alone": "alone"}
+        assert figures[[*names]].tolist() == [places.count(name) for name in names.values()]
         assert figures["n_with_next"] == max(counts)
-        assert figures["next"] == (int(np.argmax(counts)) if max(counts) else -1)
+        assert figures["next"] == (int(np.argmax(counts)) if max(counts) else None)

@@ -57,9 +57,9 @@ def test_what_cannot_be_tested_is_an_error(sorts, n):
 def test_the_report_says_which_axes_count_and_what_the_map_is():
     model = SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(3)))
     page = report(model, certainty=None)
-    assert "the first 2 axes show more than chance; axis 3 does not: read nothing into places along it" in page
+    assert "the first 2 axes show more than chance; axis 3 does not: places along it may be chance" in page
     assert "a classical scaling, and not the compromise of DISTATIS" not in page
-    assert "from another side: its first and third axis. The third axis shows no more than random sorts would" in page
+    assert "from another side: its first and third axis. The third axis is no larger than that of random sorts" in page
     more = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(4))), certainty=None)
     assert "its first and third axis. Items that are close on both maps are close on all three axes." in more
 

@@ -56,16 +56,18 @@ def test_the_first_findings_are_about_other_people(page, sorts):
 
 
 def test_the_section_lists_doubtful_items_and_numbers(page, sorts):
-    _, found = sorts
+    model, found = sorts
     keys = [section.attributes["id"] for section in page.root.all("section")]
     assert keys.index("certainty") == keys.index("figures") + 1
     stays = found.items["stays"]
     placed = page.file("certainty.csv").set_index("item")
-    least = (placed["n_with_cluster"] / placed["n_sorted"]).sort_values(kind="stable")
+    shares = placed[["n_with_cluster", "n_with_part"]].div(placed["n_sorted"], axis=0)
+    least = shares.loc[shares.sum(axis=1).round(9).sort_values(kind="stable").index]
     assert [row[0] for row in page.table("places")[1:]] == least.index.tolist()
-    assert [row[2] for row in page.table("places")[1:]] == [percent(share) for share in least]
+    assert [row[2:4] for row in page.table("places")[1:]] == [[*map(percent, of_item)] for of_item in least.to_numpy()]
     assert [row[-1] for row in page.table("places")[1:]] == [percent(share) for share in stays[least.index]]
-    doubtful = found.items[stays < 0.9].sort_values(["stays", "repeats"], kind="stable")
+    joined = Subject.of(findings_of_model(model, certainty=found)).moves.joined_whole(len(stays))
+    doubtful = found.items[stays + joined < 0.9].sort_values(["stays", "repeats"], kind="stable")
     rows = page.table("uncertain")[1:]
     assert [row[0] for row in rows] == doubtful.index.tolist()[:15]
     new = doubtful["elsewhere"].to_numpy()[:15] == -1
@@ -179,7 +181,8 @@ def test_all_that_seldom_stay_are_in_the_table(sorts, monkeypatch, read):
     monkeypatch.setattr(certainty_sections, "DOUBTFUL_ITEMS", 2)
     model, found = sorts
     items = found.items.assign(stays=[0.5] * 5 + [0.85] * 3 + [1.0] * 4)
-    page = read(report(model, certainty=replace(found, items=items)))
+    as_here = np.tile(model.labels_, (4, 1))  # no clusters are joined
+    page = read(report(model, certainty=replace(found, items=items, draws=as_here)))
     assert len(page.table("uncertain")[1:]) == 5
     assert "Not shown: 3 more that stay in fewer than 90% of the draws" in page.section("certainty").text
 
@@ -203,6 +206,6 @@ def test_the_short_form_names_items_that_people_place_differently(sorts):
     subject = Subject.of(findings_of_model(sorts[0], certainty=sorts[1]))
     (said,) = certainty_sections.places_in_short(subject)
     assert said.startswith(
-        "Items that annotators place most differently, with the share who put each with its cluster: c"
+        "Items that annotators place most differently, with the share who put each with its cluster or part of it: c"
     )
     assert said in say_who_took_part(subject)

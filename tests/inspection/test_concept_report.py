@@ -101,7 +101,9 @@ def test_both_tables_of_bridging_values_say_how_certain_the_clusters_are(model, 
     assert head[-1] == "Stays in its cluster"
     assert {row[0]: row[-1] for row in rows} == {name: percent(share) for name, share in stays.items()}
     text = page.section("bridging").text
-    assert text.count("not how certain its cluster is") == text.count("the share of draws of other people") == 1
+    assert (
+        text.count("In a small cluster, the many seldom pairs") == text.count("the share of draws of other people") == 1
+    )
     assert "its place says little" not in text
 
 

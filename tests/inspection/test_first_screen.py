@@ -57,11 +57,12 @@ def test_the_answer_comes_first_and_methods_are_folded_at_the_end(page):
 def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts):
     found: Certainty = sorts[1]
     start = (
-        "9 cards fall into 3 clusters that another panel of 8 would nearly repeat; all of the 8 participants here made"
+        "9 cards fall into 3 clusters, all of which another panel of 8 would find again; all of the 8 participants "
+        "here made just these groups."
     )
-    assert lead(page).startswith(f"{start} just these groups. Of the pairs of cards together here, ")
+    assert lead(page).startswith(f"{start} Of the pairs of cards together here, ")
     assert f"roughly {percent(found.repeats_together)} would be so again" in lead(page)
-    assert "Most participants made groups much like them." in lead(page)
+    assert "Each is much like a group that most participants made." in lead(page)
     assert lead(page).endswith("You can rely on these clusters.")
 
 
@@ -70,13 +71,13 @@ def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts
     [
         (
             1,
-            "1 card would stay in its cluster in fewer than 80% of such panels. Most participants made groups much "
-            "like them. You can rely on what belongs together, and less on this card.",
+            "1 card would stay in its cluster in fewer than 80% of such panels. Each is much like a group that "
+            "most participants made. You can rely on what belongs together, and less on this card.",
         ),
         pytest.param(
             2,
-            "2 cards would stay in their cluster in fewer than 80% of such panels. Most participants made groups much "
-            "like them. Rely on the broad lines, and not on single cards without a second look.",
+            "2 cards would stay in their cluster in fewer than 80% of such panels. Each is much like a group that "
+            "most participants made. Rely on the broad lines, and not on single cards without a second look.",
             marks=pytest.mark.slow,
         ),
     ],
@@ -90,7 +91,7 @@ def test_the_verdict_follows_from_what_is_together_and_stays_not_from_pairs_apar
     apart = found.draws.copy()
     apart[:8] = np.arange(9)  # in 8 of 20 draws, no two cards are together: 60% of pairs are together again
     page = read(report(model, certainty=replace(found, draws=apart), words="cards,participants"))
-    assert "repeat in part" in lead(page)
+    assert "3 clusters, none of which another panel of 8 would find again; " in lead(page)
     assert "roughly 60% would be so again" in lead(page)
     assert lead(page).endswith("Rely on the broad lines, and not on single cards without a second look.")
 
@@ -119,9 +120,9 @@ def test_single_people_are_told_beside_the_panel():
     assert (subject.facts["n_made_just_these"], subject.facts["n_namers"]) == (4, 8)
     assert subject.facts["cluster_makers"][2] == {"roughly": 6, "whole": 10, "exactly": 6, "n_sorted": 10}
     firm, weak = answer._firm_and_weak(subject)
-    assert (sorted(firm), weak) == (["“Ants”", "“Bees”", "“Cows”"], [])
+    assert (sorted(firm), weak) == (["“Ants” (8 of 10)", "“Bees” (10 of 10)", "“Cows” (6 of 10)"], [])
     assert answer._say_what_is_firm(["“a”"], ["“b”", "“c”"]) == [
-        "Most annotators made groups much like “a”; fewer made ones like “b” and “c”."
+        "“a” is much like a group that most annotators made; fewer made ones like “b” and “c”."
     ]
 
 

@@ -325,7 +325,7 @@ def test_annotators_without_information_are_remarked_on(read):
         "too": "",
         "three": "",
         "one": "one group only",
-        "luck": "sorts unlike all others, as if at random",
+        "luck": "sorts unlike most others, as if at random",
         "lazy": "no better than guessing",
         "none": "no labels",
     }

@@ -27,7 +27,7 @@ OF_A_SORT = {  # whose people are neither right nor wrong
     NO_BETTER_THAN_GUESSING: "no closer to the classes than chance",
 }
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
-SORTED_AT_RANDOM = "sorts unlike all others, as if at random"  # by the test of random sorters
+SORTED_AT_RANDOM = "sorts unlike most others, as if at random"  # by the test of random sorters
 AT_CHANCE = "at chance: not shown to agree better than random sorts"
 APART = "disagrees with the clusters: agreement of 0 or less"
 FAR_FROM_OTHERS = "agrees far less with the others than most"

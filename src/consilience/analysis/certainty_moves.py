@@ -56,6 +56,18 @@ class Moves:
             again += (2 * both > either).any(0)
         return again / len(self.draws)
 
+    def joined_whole(self, n_items: int) -> Float[np.ndarray, " items"]:
+        """Share of the draws in which each of all items is in another cluster, with most others of its own.
+
+        So are the items of one of two clusters that are joined.
+        """
+        shares = np.zeros(n_items)
+        others = np.bincount(self.own, minlength=self.n_clusters)[self.own] - 1
+        for draw in self.draws:
+            with_it = contingency(draw, self.own, self.n_clusters)[draw, self.own] - 1
+            shares[self.items] += (draw != self.own) & (2 * with_it > others)
+        return shares / len(self.draws)
+
     def companions(self, item: int) -> Int[np.ndarray, " others"]:
         """Return who else is in the new clusters that an item is in; the most often first, none if it is mostly alone.
 

@@ -46,13 +46,27 @@ class OwnClusters:
     joined: tuple[OwnClusters, ...] = ()
 
     @classmethod
-    def of(cls, judge: CutJudge, codes: Int[np.ndarray, " items"], items: pd.Index, titles: list[str]) -> OwnClusters:
-        """Judge clusters, and what they are with two of them joined, if they are not many."""
+    def of(
+        cls,
+        judge: CutJudge,
+        codes: Int[np.ndarray, " items"],
+        items: pd.Index,
+        titles: list[str],
+        apart: Float[np.ndarray, "items items"],
+    ) -> OwnClusters:
+        """Judge clusters, and what they are with two of them joined, if they are not many.
+
+        Only clusters whose items are less often `apart` than any two items are joined: with few pairs between them,
+        any others would agree hardly less.
+        """
         found = cls._judge(judge, codes, items, titles)
         used = np.unique(codes)
         if not 2 < len(used) <= MOST_JOINED:
             return found
-        joins = [np.where(codes == b, a, codes) for a, b in combinations(used, 2)]
+        at = [codes == code for code in used]
+        usual = float(apart.sum()) / (len(codes) * (len(codes) - 1))
+        near = [(a, b) for a, b in combinations(range(len(used)), 2) if apart[np.ix_(at[a], at[b])].mean() < usual]
+        joins = [np.where(at[b], used[a], codes) for a, b in near]
         agreement = np.array([judge.agreement(join) for join in joins])
         best = np.argsort(-agreement, kind="stable")[:JOINS]
         return replace(found, joined=tuple(cls._judge(judge, joins[join], items, titles) for join in best))
@@ -191,10 +205,10 @@ def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple
     seen = count_presented(memberships).tocoo()
     if not (seen.row != seen.col).any() or seen.data[seen.row != seen.col].mean() < LEAST_SEEN:
         return None
-    judge = CutJudge(memberships)
+    judge, apart = CutJudge(memberships), co_occurrence.dissimilarities(places)
     codes = clusters.codes[places]
     most = max(MOST_CLUSTERS, len(np.unique(codes)) + BEYOND)
-    found = CutFigures.of(Tree.of(co_occurrence.dissimilarities(places)), judge, most)
+    found = CutFigures.of(Tree.of(apart), judge, most)
     if not np.isfinite(found.agreement).any():
         return None
-    return found, OwnClusters.of(judge, codes, co_occurrence.items[places], clusters.titles)
+    return found, OwnClusters.of(judge, codes, co_occurrence.items[places], clusters.titles, apart)

@@ -1,4 +1,4 @@
-"""Where single people put each item: with its cluster, alone, or elsewhere."""
+"""Where single people put each item: with its cluster, with a part of it, alone, or elsewhere."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
 
+SLICE = 512  # items whose pairs with all others are counted at a time
+
 
 def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int) -> pd.DataFrame:
-    """Count in how many groupings each item is with its cluster, alone, or with another cluster.
+    """Count in how many groupings each item is with its cluster, alone, or with an item of another cluster.
 
-    It is with its cluster if at least half of the others that were sorted are in its group, and else with the cluster
-    of most others in its group.
+    It is with its cluster if at least half of the others that were sorted are in its group, and with a part of it if
+    fewer are, but no other cluster has more in the group.
 
     Returns
     -------
     DataFrame, indexed by the items
-        `n_sorted`, `n_with_cluster`, `n_alone`; `next`, the other cluster with which it is most often, -1 for none, and
-        `n_with_next`.
+        `n_sorted`, `n_with_cluster`, `n_with_part`, `n_alone`; `next`, the item of another cluster with which it is
+        most often, None if there is none, and `n_with_next`, the groupings in which the two are together.
 
     Examples
     --------
     >>> sorts = Groupings.from_matrix([["a", "a"], ["a", "a"], ["b", "a"], ["b", "b"], ["b", "b"]], items=list("pqrst"))
-    >>> count_places(sorts, np.array([0, 0, 1, 1, 1]), 2).loc["r"].tolist()
-    [2, 1, 0, 0, 1]
+    >>> count_places(sorts, np.array([0, 0, 1, 1, 1]), 2).loc["r"].astype(str).tolist()
+    ['2', '1', '0', '0', 'p', '1']
     """
     member = csr_array(codes[:, None] == np.arange(n_clusters), dtype=np.int64)
     held = (csr_array(groupings.incidence.astype(np.int64).T) @ member).toarray()
@@ -41,19 +43,27 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     alone = others.sum(1) == 0
     is_with = ~alone & (n_own > 0) & (2 * n_own >= n_wanted)
     others[row, own] = 0
-    away = ~alone & ~is_with & others.any(1)
-    places = np.zeros((groupings.n_items, n_clusters), dtype=int)
-    np.add.at(places, (item[away], others[away].argmax(1)), 1)
-    most = places.max(1, initial=0)
-    counts = (np.bincount(item[mask], minlength=groupings.n_items) for mask in (slice(None), is_with, alone))
-    n_sorted, n_with, n_alone = counts
+    is_part = ~is_with & (n_own > 0) & (n_own >= others.max(1, initial=0))
+    counts = (np.bincount(item[mask], minlength=groupings.n_items) for mask in (slice(None), is_with, is_part, alone))
+    n_sorted, n_with, n_part, n_alone = counts
     return pd.DataFrame(
         {
             "n_sorted": n_sorted,
             "n_with_cluster": n_with,
+            "n_with_part": n_part,
             "n_alone": n_alone,
-            "next": np.where(most > 0, places.argmax(1), -1),
-            "n_with_next": most,
+            **_next(groupings, codes),
         },
         index=groupings.items,
     )
+
+
+def _next(groupings: Groupings, codes: Int[np.ndarray, " items"]) -> dict[str, np.ndarray]:
+    incidence = csr_array(groupings.incidence.astype(np.int64))
+    found, most = np.zeros((2, groupings.n_items), dtype=np.int64)
+    for start in range(0, groupings.n_items, SLICE):
+        part = slice(start, start + SLICE)
+        together = (incidence[part] @ incidence.T).toarray()
+        together[(codes[part, None] == codes) | (codes < 0)] = 0
+        found[part], most[part] = together.argmax(1), together.max(1, initial=0)
+    return {"next": np.where(most > 0, groupings.items.to_numpy(dtype=object)[found], None), "n_with_next": most}

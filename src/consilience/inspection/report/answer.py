@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 
 from consilience.analysis.central_items import N_NAMED
@@ -28,7 +27,6 @@ from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
 
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
-REPEATED = ((0.95, "nearly repeat"), (RELIABLE, "largely repeat"), (0.5, "repeat in part"), (0.0, "hardly repeat"))
 LEAST_COVERAGE = 0.5  # mean share of the items that people sorted, or their groups are not compared with the clusters
 FIRM = 4  # clusters that most people made that are named, and up to which the others are
 MOST_DOUBTED = 12  # items of a class that are listed
@@ -54,11 +52,16 @@ def lead(subject: Subject) -> str:
     found = subject.certainty
     if found is None:
         return " ".join([f"{text}{_in_doubt(subject)}.", *certainty_sections.none_in_short(subject)])
-    share = found.repeats if np.isnan(found.repeats_together) else found.repeats_together
-    how = "hardly repeat"
-    if not certainty_sections.is_little(found):
-        how = next(how for least, how in REPEATED if share >= least)
-    again = f" that another panel of {found.n_people:,} would {how}"
+    again = f" that another panel of {found.n_people:,} would hardly repeat"
+    if clusters.is_named:
+        again = ""
+    elif not certainty_sections.is_little(found):
+        n_found = int((subject.moves.found_again >= RELIABLE).sum())
+        n_all = len(clusters.names)
+        of_all = "all" if n_found == n_all else "none" if not n_found else f"{n_found:,}"
+        again = f", {of_all} of which another panel of {found.n_people:,} would find again"
+        if n_all == 1:
+            again = f" that another panel of {found.n_people:,} would {'' if n_found else 'not '}find again"
     sentences = [
         f"{text}{again}{_in_doubt(subject)}{_made_just_these(subject)}.",
         _say_what_is_repeated(subject, found),
@@ -101,8 +104,10 @@ def _firm_and_weak(subject: Subject) -> tuple[list[str], list[str]]:
     made = subject.makers["roughly"].to_numpy()
     is_firm = 2 * made > annotations.n_annotators
     order = np.argsort(-made, kind="stable")
-    firm, weak = ([f"“{clusters.titles[code]}”" for code in order if is_firm[code] == which] for which in (True, False))
-    return firm, weak
+    firm = [
+        f"“{clusters.titles[code]}” ({made[code]:,} of {annotations.n_annotators:,})" for code in order if is_firm[code]
+    ]
+    return firm, [f"“{clusters.titles[code]}”" for code in order if not is_firm[code]]
 
 
 def _say_what_is_firm(firm: list[str], weak: list[str]) -> list[str]:
@@ -111,12 +116,13 @@ def _say_what_is_firm(firm: list[str], weak: list[str]) -> list[str]:
     if not firm and not weak:
         return []
     if not weak:
-        return [f"Most {words.annotators} made groups much like them."]
+        return [f"Each is much like a group that most {words.annotators} made."]
     if not firm:
         return [f"None of them is a group that most {words.annotators} made, even roughly."]
     others = join_names(weak) if len(weak) <= FIRM else f"the other {len(weak):,}"
     fewer = f"fewer made {'one' if len(weak) == 1 else 'ones'} like {others}"
-    return [f"Most {words.annotators} made groups much like {join_some(firm, FIRM)}; {fewer}."]
+    each = "is" if len(firm) == 1 else "are each"
+    return [f"{join_some(firm, FIRM)} {each} much like a group that most {words.annotators} made; {fewer}."]
 
 
 def _in_doubt(subject: Subject) -> str:
@@ -134,14 +140,9 @@ def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     about = "at best" if is_mixed else "roughly" if certainty_sections.are_rough(subject, found) else "about"
     again = f"Of the pairs of {words.items} together here, {about} {percent(found.repeats_together)} would be so again"
     chance = f"({percent(found.chance_together)} by chance)"
-    n_moved = int(_are_moved(found).sum())
+    n_moved = int(certainty_sections.are_in_doubt(subject, SELDOM_STAYS).sum())
     stay = f"{words.n_items(n_moved)} would stay in {'its' if n_moved == 1 else 'their'} {noun}"
     return f"{again} {chance}{f', and {stay} in fewer than {SELDOM_STAYS:.0%} of such panels' if n_moved else ''}."
-
-
-def _are_moved(found: Certainty) -> pd.Series:
-    """Whether each item of a cluster stays there in too few draws."""
-    return found.items["stays"].dropna() < SELDOM_STAYS
 
 
 def _trust(subject: Subject, *, is_firm: bool) -> str:
@@ -160,8 +161,8 @@ def _trust(subject: Subject, *, is_firm: bool) -> str:
     often = found.n_clusters["share"]
     usual = f"mostly find {few} to {many} (most often {often.idxmax()}, in {percent(often.max())} of panels)"
     number = [f"on the number of {clusters.nouns}: others would {usual}"] if few < many else []
-    moved = _are_moved(found)
-    if not (found.repeats_together >= RELIABLE and (~moved).mean() >= RELIABLE):
+    moved = certainty_sections.are_in_doubt(subject, SELDOM_STAYS)
+    if not (found.repeats_together >= RELIABLE and 1 - moved.sum() / found.items["stays"].notna().sum() >= RELIABLE):
         trust = f"Rely on the broad lines, and not on single {words.items} without a second look"
         return "; nor ".join([trust, *number]) + "."
     n_doubted = max(int(moved.sum()), len(_list_doubted(subject)))
@@ -208,6 +209,7 @@ def lists(subject: Subject) -> ClusterLists:
         sorted_some = subject.groupings.summary().coverage < 1
         who = words.n_annotators(subject.annotations.n_annotators)
         readings += [f"{subject.n_namers:,} of {who} gave names."] if subject.of_namers else []
+        readings += ["Called so: by this name, not by a longer one with the same word."] if subject.of_namers else []
         of_them = f" that the {words.annotator} sorted" if sorted_some else ""
         readings.append(f"Much the same: of the {words.items} of either{of_them}, more than half are in both.")
     return ClusterLists(found, " ".join(readings))
@@ -221,12 +223,14 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         tied, others = tied_names(subject.names, called), next_names(subject.names, called)
     joined = _often_joined(subject)
     few_namers = f" of {subject.n_namers:,}" if subject.of_namers else ""
-    again = np.ones(len(clusters.index)) if subject.certainty is None else subject.moves.found_again
+    again, leaves = np.ones(len(clusters.index)), np.zeros(len(items), dtype=bool)
+    if subject.certainty is not None:
+        again, leaves = subject.moves.found_again, certainty_sections.are_in_doubt(subject, SELDOM_STAYS)
     found = []
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
         ordered = most_certain_first(mine)
-        doubted = ordered["stays"] < SELDOM_STAYS if "stays" in ordered else pd.Series(data=False, index=ordered.index)
+        doubted = leaves[ordered.index]
         most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
         shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
         about = [words.n_items(len(mine))]

@@ -49,7 +49,7 @@ def in_short(subject: Subject) -> list[str]:
             f"again ({percent(found.chance_together)} by chance)."
         )
     findings = [again, *_numbers_in_short(subject, found), *filter(None, [little_in_short(found)])]
-    worst = doubtful(found).head(NAMED)
+    worst = _doubtful(subject).head(NAMED)
     if len(worst):
         names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["stays"].items()]
         findings.append(f"Least certain, by how often it stays in its {clusters.noun}: {join_names(names)}.")
@@ -170,9 +170,15 @@ def beyond_chance(found: Certainty) -> float:
     return (found.repeats - found.chance) / (1 - found.chance) if found.chance < 1 else 1.0
 
 
-def doubtful(found: Certainty) -> pd.DataFrame:
+def are_in_doubt(subject: Subject, least: float) -> np.ndarray:
+    """Whether each item stays in its cluster, or with most others of it, in fewer draws than that share."""
+    stays = cast(Certainty, subject.certainty).items["stays"].to_numpy()
+    return stays + (0 if subject.clusters.is_named else subject.moves.joined_whole(len(stays))) < least
+
+
+def _doubtful(subject: Subject) -> pd.DataFrame:
     """Return the items that seldom stay in their cluster, those that stay least first."""
-    items = found.items[found.items["stays"] < STAYS]
+    items = cast(Certainty, subject.certainty).items[are_in_doubt(subject, STAYS)]
     return items.sort_values(["stays", "repeats"], kind="stable")
 
 
@@ -224,17 +230,18 @@ def places_in_short(subject: Subject) -> list[str]:
     alone = f", or left alone if that is its {subject.clusters.noun}"
     return [
         f"{words.Items} that {words.annotators} place most differently, with the share who put each with its "
-        f"{subject.clusters.noun}{alone if (subject.clusters.sizes == 1).any() else ''}: {names}."
+        f"{subject.clusters.noun} or part of it{alone if (subject.clusters.sizes == 1).any() else ''}: {names}."
     ]
 
 
 def _shares_with_own(subject: Subject) -> pd.Series:
-    """Return the share of people who put each item with its cluster, or left it alone if that is one; least first."""
+    """Return the share who put each item with its cluster or part of it, or left one alone that is; least first."""
     placed, clusters = subject.places, subject.clusters
     if placed is None:
         return pd.Series(dtype=float)
     single = np.append(clusters.sizes == 1, False)[clusters.codes]
-    own = pd.Series(np.where(single, placed["n_alone"], placed["n_with_cluster"]), placed.index)
+    with_own = placed["n_with_cluster"] + placed["n_with_part"]
+    own = pd.Series(np.where(single, placed["n_alone"], with_own), placed.index)
     kept = (clusters.codes >= 0) & (placed["n_sorted"] > 0).to_numpy()
     return (own[kept] / placed["n_sorted"][kept]).sort_values(kind="stable")
 
@@ -247,14 +254,14 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
     own, rows = _shares_with_own(subject), []
     codes = dict(zip(found.items.index, clusters.codes, strict=True))
     shown = placed.loc[own.index[:DOUBTFUL_ITEMS]]
-    for name, n_sorted, n_with, n_alone, other, n_other in shown.itertuples(name=None):
+    for name, n_sorted, n_with, n_part, n_alone, other, n_other in shown.itertuples(name=None):
         is_alone, stays = clusters.sizes[codes[name]] == 1, float(found.items.loc[name, "stays"])
         cells = [name_cell(name), cluster_cell(clusters, int(codes[name]))]
-        cells += row("–" if is_alone else percent(n_with / n_sorted), percent(n_alone / n_sorted))
-        cells += [cluster_cell(clusters, other) if n_other else Cell("–"), *row(percent(n_other / n_sorted))]
+        cells += row(*(["–", "–"] if is_alone else [percent(n / n_sorted) for n in (n_with, n_part)]))
+        cells += row(percent(n_alone / n_sorted))
+        cells += [name_cell(other) if n_other else Cell("–"), *row(percent(n_other / n_sorted))]
         rows.append([*cells, Cell(("left alone again: " if is_alone else "") + percent(stays))])
     left, file = len(own) - len(rows), found.items.join(placed)
-    file["next"] = clusters.names_of(file["next"].to_numpy())
     return ReportTable(
         "places",
         f"The {words.items} that {words.annotators} place most differently",
@@ -262,25 +269,27 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), clusters.kind),
             Column(f"With its {clusters.noun}"),
+            Column("With part of it"),
             Column("Alone"),
-            Column("Else mostly with", clusters.kind),
+            Column(f"Most often with, of other {clusters.nouns}", "text", of_items=True),
             Column("That share"),
             Column("Stays with another panel"),
         ],
         rows,
         reading=(
             f"Of the {words.annotators} who sorted the {words.item}. With its {clusters.noun}: in a group with at "
-            f"least half of the others of it; if not, the {words.item} is with the {clusters.noun} of most others in "
-            f"its group. The last column is about other whole panels. {_about_staying(clusters)}"
+            f"least half of the others of it. With part of it: with fewer, but no other {clusters.noun} has more "
+            f"{words.items} in that group. Those that fewest put with their {clusters.noun} or part of it come first. "
+            f"The last column is about other whole panels. {_about_staying(clusters)}"
         ),
-        more=f"{words.n_items(left)} on which {words.annotators} agree more" if left > 0 else "",
+        more=f"{words.n_items(left)} that more {words.annotators} put there" if left > 0 else "",
         download=download("certainty.csv", file.round(4), "item"),
     )
 
 
 def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     words = current_words()
-    worst, clusters = doubtful(found), subject.clusters
+    worst, clusters = _doubtful(subject), subject.clusters
     if worst.empty:
         return None
     given = None
@@ -316,7 +325,8 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         reading=(
             f"{words.Items} that stay in their {clusters.noun} in fewer than {STAYS:.0%} of the draws, the least "
             f"first; those below {SELDOM_STAYS:.0%} are worth another look, or more people. Found again: of the "
-            f"{words.items} of either {clusters.noun}, more than half are in both. In brackets: in how many draws."
+            f"{words.items} of either {clusters.noun}, more than half are in both. In brackets: in how many draws. "
+            f"Those that leave only as most of their {clusters.noun} is joined with another are not listed."
         ),
         more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
     )

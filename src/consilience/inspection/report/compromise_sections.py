@@ -122,7 +122,7 @@ def _say_axes(subject: Subject, found: CompromiseMap) -> str:
     text = f"{against}, {_dimensions(real)} {'shows' if n == 1 else 'show'} more than chance"
     if rest:
         do = "does" if len(rest) == 1 else "do"
-        text += f"; {_dimensions(rest)} {do} not: read nothing into places along {'it' if len(rest) == 1 else 'them'}"
+        text += f"; {_dimensions(rest)} {do} not: places along {'it' if len(rest) == 1 else 'them'} may be chance"
     return f"{text}. {why}"
 
 

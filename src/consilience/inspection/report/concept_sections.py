@@ -94,8 +94,9 @@ def bridging_section(subject: Subject) -> Section | None:
         ],
     )
     sentence = (
-        f"Bridging tells how well the map shows {words.an_item}, not how certain its {clusters.noun} is: at 1, it is "
-        f"far from those with which it was put together, and near 0, near them{_about_stays(subject)}."
+        f"Bridging is high for {words.items} that were put together, often or seldom, with {words.items} that are far. "
+        f"In a small {clusters.noun}, the many seldom pairs with all others make it high even where its own "
+        f"{words.items} lie close: compare “Any two put together” in “The clusters in figures”{_about_stays(subject)}."
     )
     return Section("bridging", "Anchors and bridges", [sentence], [by_cluster, by_item])
 

@@ -180,8 +180,8 @@ def _about_third_axis(subject: Subject) -> str:
     if found is None or len(found) < 3 or found["real"].iloc[2]:
         return f"{words.Items} that are close on both maps are close on all three axes."
     return (
-        "The third axis shows no more than random sorts would, so read nothing into places along it: that two "
-        f"{words.items} are apart here, but not along the other axes, means nothing."
+        f"The third axis is no larger than that of random sorts: that two {words.items} are apart here, but not along "
+        "the other axes, may be chance."
     )
 
 
@@ -280,7 +280,7 @@ def about_axes(subject: Subject) -> str:
     text = f"Compared with random sorts into groups of the same sizes, {first}{more} more than chance"
     below = [f"axis {axis}" for axis in range(n + 1, shown + 1)]
     rest = (
-        f"; {join_names(below)} {'does' if len(below) == 1 else 'do'} not: read nothing into places along it"
+        f"; {join_names(below)} {'does' if len(below) == 1 else 'do'} not: places along it may be chance"
         if below
         else ""
     )

@@ -211,9 +211,9 @@ def chance_in_short(subject: Subject) -> list[str]:
     are_marked = set(names) == set(marked_names(cast(pd.DataFrame, subject.random_sorters)))  # and named there
     who = "" if are_marked else f" ({join_some(list(map(name_text, names)), NAMED)})"
     return [
-        f"{len(names):,} of {people}{of_panel} {'sorts' if one else 'sort'} at chance: of random "
-        f"sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more agree with the others at least as well "
-        f"as theirs{who}. {_probably_random(subject)}",
+        f"{len(names):,} of {people}{of_panel} {'sorts' if one else 'sort'} at chance, not shown to "
+        f"agree with the others better: of random sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more "
+        f"agree at least as well as theirs{who}. {_probably_random(subject)}",
         *_untested_in_short(subject),
     ]
 
@@ -252,9 +252,9 @@ def _probably_random(subject: Subject) -> str:
     marked = marked_names(found)
     if not marked:
         return "None of them is as if at random with a probability of 50% or more."
-    verb, own = ("Sorts", "a principle of its own") if len(marked) == 1 else ("Sort", "principles of their own")
+    verb, own = ("Sorts", "a principle") if len(marked) == 1 else ("Sort", "principles")
     return (
-        f"{verb} unlike all others, as if at random or by {own}: {_some_with_groups(subject, marked)}. "
+        f"{verb} unlike most others, as if at random or by {own} that few share: {_some_with_groups(subject, marked)}. "
         f"{_how_they_count(subject, marked)}; look at the groups."
     )
 
@@ -381,7 +381,7 @@ def people_table(subject: Subject, found: Representatives) -> ReportTable:
     unknown = judged and (frame["random_p_value"].notna() & frame["random_probability"].isna()).any()
     return ReportTable(
         "people",
-        f"The {words.annotators}, those who agree least with the others first",
+        f"The {words.annotators} and who represents them, those who agree least with the others first",
         columns,
         rows,
         order="those who agree least with the others first",
@@ -449,7 +449,7 @@ def _chance(person: pd.Series) -> str:
     share = f"{value:.1%}" if abs(value - P_VALUE) < 0.005 else _share(value)  # 4.6% is not at chance, 5% would be
     if person["at_chance"]:
         return f"at chance: {share}"
-    return share if person["tested"] or np.isnan(value) else "cannot be told"
+    return share if person["tested"] or not value >= P_VALUE else "cannot be told"
 
 
 def _share(value: float) -> str:
