@@ -85,6 +85,7 @@ def release_memory():
 
 def pytest_collection_modifyitems(config, items):
     """Draw fewer examples than a test asks for in a quick run, and more in one of everything."""
+    Held.after_release = resident_memory()  # with what the tests import, which stays
     for function in {getattr(item, "function", None) for item in items}:
         if getattr(function, "is_hypothesis_test", False):
             asked = function._hypothesis_internal_use_settings

@@ -158,7 +158,8 @@ def _sentinel_of(estimator: Any) -> str:
 
 def estimators_in(estimator: Any) -> Iterator[Any]:
     """Yield the estimators of the package in an estimator: itself, steps of a pipeline, nested ones."""
-    found = [estimator, *estimator.get_params(deep=True).values()]
+    is_alone = type(estimator).__name__ in ESTIMATORS and not required(estimator)
+    found = [estimator, *([] if is_alone else estimator.get_params(deep=True).values())]
     for one in {id(one): one for one in found}.values():
         if type(one).__name__ in ESTIMATORS:
             yield one
@@ -382,8 +383,7 @@ def of_inputs() -> Iterator[Sentinel]:
     known = set()
     for page, part, cell in cells():
         key = key_of_input(page, part, cell)
-        has_model = cell.estimator is not None and any(estimators_in(cell.estimator))
-        if key in known or not part.has_sentinel or not has_model:
+        if key in known or not part.has_sentinel or cell.estimator is None or not any(estimators_in(cell.estimator)):
             continue
         known.add(key)
         yield Sentinel("input", key.removeprefix("input(").removesuffix(")"), partial(first_input_of, part, cell))

@@ -1,6 +1,8 @@
 """Sentinels agree with their record; what differs is found, and declared for the rows for which it stands."""
 
+import sys
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from benchmarks.experiments import Cell, Page, Part, Record, declaring, page, se
 from benchmarks.experiments.inputs import Reached, are_close, first_input, input_of, sums_of
 from benchmarks.experiments.record import SentinelRecord
 from benchmarks.experiments.sentinels import NETWORKS, Sentinel, all_sentinels, estimators_in, family_of
-from consilience import Labels
+from consilience import Labels, datasets
 from consilience.consensus import CSPA, KCC, DawidSkene, MajorityVote
 from consilience.semisupervised import MCVC, InductiveConsensus
 from tests.benchmarks.recorded_versions import require_recorded
@@ -29,8 +31,20 @@ def group_of(sentinel):
     return sentinel.subject if sentinel.subject in NETWORKS else "others"
 
 
+@pytest.fixture
+def loaded_once(monkeypatch):
+    """Load each data set once that the scripts of several parts read."""
+    all_sentinels()  # imports the scripts
+    known = [module for name, module in sys.modules.items() if name.startswith("benchmarks.")]
+    for name in ("load_dogs_birds", "load_mnist_crowd", "load_orchestra", "load_uci"):
+        once = cache(getattr(datasets, name))
+        for module in known:
+            if name in vars(module):
+                monkeypatch.setattr(module, name, once)
+
+
 @pytest.mark.parametrize("group", [*NETWORKS, "inputs", "others", pytest.param(OF_NETWORKS, marks=pytest.mark.slow)])
-def test_sentinels_agree_with_the_record(group):
+def test_sentinels_agree_with_the_record(group, loaded_once):
     """If figures are meant to change: `python -m benchmarks.papers --changed`, which marks rows as out of date."""
     if group in NETWORKS:
         require_recorded("jax")

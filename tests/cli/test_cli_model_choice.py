@@ -142,10 +142,10 @@ def test_the_registry_names_the_parameter_of_the_number_of_clusters(known):
 def test_clusters_set_the_parameter(files, run, fails, quick_report):
     for arguments in (
         ("groupings.csv",),
-        ("pairs.csv",),
+        ("pairs.csv", "--set", "n_init=1"),
         ("labels.csv", "--model", "ProductMixture"),
         ("groupings.csv", "--model", "KCC"),
-        ("groupings.csv", "--features", "features.csv"),
+        ("groupings.csv", "--features", "features.csv", "--set", "prior_variance=1.0", "--set", "n_init=1"),
         ("pairs.csv", "--model", "Crowdclustering", "--set", "n_init=1"),
     ):
         run("fit", *arguments, "--clusters", "2", "-o", "out")
