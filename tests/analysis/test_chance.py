@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, Labels, Pairs
-from consilience.analysis.chance import chance_test, measure_of, permute_within_strata
+from consilience.analysis.chance import SMALL, chance_test, measure_of, permute_within_strata
 from consilience.simulation import simulate_pairs
 from tests.quick_cases import some_quick
 
@@ -24,7 +24,9 @@ def measured(annotations, z=None):
     return measure_of(annotations, z, RNG)(None)
 
 
-def test_measure_of_groupings_counts_shared_items():
+@pytest.mark.parametrize("small", [SMALL, 0], ids=["dense", "sparse"])
+def test_measure_of_groupings_counts_shared_items(small, monkeypatch):
+    monkeypatch.setattr("consilience.analysis.chance.SMALL", small)
     annotations = Groupings.from_matrix(sorts(np.random.default_rng(1)))
     z = np.random.default_rng(2).normal(size=(15, 2))
     shared = (annotations.incidence.T @ annotations.incidence).toarray()

@@ -52,6 +52,7 @@ N_PERMUTATIONS = 499
 FIRST = 49  # permutations after which the outcome may already be clear
 MOST_PRODUCTS = 3_000_000
 MOST_JUDGEMENTS = 100_000
+SMALL = 20_000  # cells of items and groups, up to which a product of dense tables takes a fraction of the time
 MOST_COMPONENTS = 10  # of the features
 
 # measures of the annotations, permuted if a generator is given
@@ -106,8 +107,7 @@ def chance_test(annotations: Annotations, features: Any = None, *, random_state:
     rng = np.random.default_rng(random_state)
     components = None
     if features is not None:
-        rows = rows_of_items(features, annotations.items, "The table of features")
-        components = _components(rows.to_numpy(float))
+        components = _components(rows_of_items(features, annotations.items, "The table of features").to_numpy(float))
     measure = measure_of(annotations, components, rng)
     observed = measure(None)
     drawn = pd.DataFrame([measure(rng) for _ in range(FIRST)])
@@ -172,12 +172,17 @@ def _of_groups(groupings: Groupings, z: np.ndarray | None, rng: np.random.Genera
     size = np.bincount(group, minlength=n_groups)
     scale = 1 / np.sqrt(np.maximum(size, 1))
     by_groups = (np.bincount(item) ** 2).sum() <= (size.astype(float) ** 2).sum()
+    shape, is_small = (groupings.n_items, n_groups), groupings.n_items * n_groups <= SMALL
 
     def measure(rng: np.random.Generator | None) -> dict[str, float]:
         now = item_of_cell if rng is None else item_of_cell[permute_within_strata(stratum, rng)]
-        member = csr_array((np.ones(len(group)), (now[cell_of_row], group)), shape=(groupings.n_items, n_groups))
+        if is_small:
+            member: Any = np.zeros(shape)
+            member[now[cell_of_row], group] = 1
+        else:
+            member = csr_array((np.ones(len(group)), (now[cell_of_row], group)), shape=shape)
         product = member.T @ member if by_groups else member @ member.T
-        found = {"groups": float((product.data**2).sum())}
+        found = {"groups": float(((product if is_small else product.data) ** 2).sum())}
         if z is not None:
             found["features"] = float((((member.T @ z) * scale[:, None]) ** 2).sum())
         return found
@@ -188,24 +193,22 @@ def _of_groups(groupings: Groupings, z: np.ndarray | None, rng: np.random.Genera
 def _few(groupings: Groupings, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return item and group of each membership, of a random sample of the groupings if there are very many."""
     item, group = groupings.item_of_row, groupings.incidence.indices
-    products = (np.bincount(item).astype(float) ** 2).sum()
-    share = min(np.sqrt(MOST_PRODUCTS / max(products, 1)), MOST_JUDGEMENTS / max(len(item), 1))
+    products = max((np.bincount(item).astype(float) ** 2).sum(), 1)
+    share = min(np.sqrt(MOST_PRODUCTS / products), MOST_JUDGEMENTS / max(len(item), 1))
     if share >= 1:
         return item, group
     share = max(share, 4 / groupings.n_groupings)
-    kept = rng.random(groupings.n_groupings) < share
-    rows = kept[groupings.grouping_of_group[group]]
+    rows = (rng.random(groupings.n_groupings) < share)[groupings.grouping_of_group[group]]
     return item[rows], group[rows]
 
 
 def _of_names(labels: Labels, rng: np.random.Generator) -> Measure:
-    n_cells = labels.n_items * labels.n_classes
     rows = (rng.random(labels.n_items) * labels.n_rows < MOST_JUDGEMENTS)[labels.item]
     item_of_row, annotator, label = labels.item[rows], labels.annotator[rows], labels.label[rows]
 
     def measure(rng: np.random.Generator | None) -> dict[str, float]:
         item = item_of_row if rng is None else item_of_row[permute_within_strata(annotator, rng)]
-        count = np.bincount(item * np.int64(labels.n_classes) + label, minlength=n_cells).astype(float)
+        count = np.bincount(item * np.int64(labels.n_classes) + label).astype(float)
         return {"names": float((count**2).sum())}
 
     return measure
@@ -247,8 +250,7 @@ class _Cliques:
     """All pairs of the items of some groupings, whose items can be permuted within each grouping."""
 
     def __init__(self, grouping: np.ndarray, a: np.ndarray, b: np.ndarray, n_items: int) -> None:
-        both = np.concatenate([grouping, grouping]) * np.int64(n_items) + np.concatenate([a, b])
-        self.cell_of_end, cell = _number_keys(both)
+        self.cell_of_end, cell = _number_keys(np.tile(grouping, 2) * np.int64(n_items) + np.concatenate([a, b]))
         self.grouping, self.item = cell // n_items, cell % n_items
 
     def shuffled(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -260,11 +262,9 @@ class _Cliques:
 def _pair_measures(
     x: np.ndarray, a: np.ndarray, b: np.ndarray, annotator: np.ndarray, n_items: int, z: np.ndarray | None
 ) -> dict[str, float]:
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    pair_of_row, pair = _number_keys(low * np.int64(n_items) + high)
+    pair_of_row, pair = _number_keys(np.minimum(a, b) * np.int64(n_items) + np.maximum(a, b))
     total = np.bincount(pair_of_row, weights=x)
-    own_of_row, _ = _number_keys(pair_of_row * np.int64(annotator.max(initial=0) + 1) + annotator)
-    own = np.bincount(own_of_row, weights=x)
+    own = np.bincount(_number_keys(pair_of_row * np.int64(annotator.max(initial=0) + 1) + annotator)[0], weights=x)
     ends = (np.concatenate([pair // n_items, pair % n_items]), np.concatenate([pair % n_items, pair // n_items]))
     X = csr_array((np.concatenate([total, total]), ends), shape=(n_items, n_items))
     paths = X @ X
