@@ -122,7 +122,7 @@ def test_single_people_are_told_beside_the_panel():
     firm, weak = answer._firm_and_weak(subject)
     assert (sorted(firm), weak) == (["“Ants” (8 of 10)", "“Bees” (10 of 10)", "“Cows” (6 of 10)"], [])
     assert answer._say_what_is_firm(["“a”"], ["“b”", "“c”"]) == [
-        "“a” is much like a group that most annotators made; fewer made ones like “b” and “c”."
+        "“a” is much like a group that most annotators made; fewer made ones like the others."
     ]
 
 

@@ -28,7 +28,7 @@ from consilience.inspection.report.tables import percent
 
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
 LEAST_COVERAGE = 0.5  # mean share of the items that people sorted, or their groups are not compared with the clusters
-FIRM = 4  # clusters that most people made that are named, and up to which the others are
+FIRM = 4  # clusters that most people made that are named
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
 WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
@@ -45,7 +45,7 @@ def lead(subject: Subject) -> str:
     number = quantify(len(clusters.names), clusters.noun, clusters.nouns)
     n_alone = int((clusters.sizes == 1).sum())
     if 0 < n_alone < len(clusters.names) and not clusters.is_named:
-        number += f", {n_alone:,} of them of a single {words.item},"
+        number += f", {n_alone:,} of them of a single {words.item}"
     text = f"{n_items} {'fall' if subject.annotations.n_items != 1 else 'falls'} into {number}"
     if subject.can.has_tags:
         text = f"{n_items} have {quantify(len(subject.estimator.tags_), 'tag')} in {len(clusters.names):,} combinations"
@@ -119,8 +119,7 @@ def _say_what_is_firm(firm: list[str], weak: list[str]) -> list[str]:
         return [f"Each is much like a group that most {words.annotators} made."]
     if not firm:
         return [f"None of them is a group that most {words.annotators} made, even roughly."]
-    others = join_names(weak) if len(weak) <= FIRM else f"the other {len(weak):,}"
-    fewer = f"fewer made {'one' if len(weak) == 1 else 'ones'} like {others}"
+    fewer = "fewer made " + (f"one like {weak[0]}" if len(weak) == 1 else "ones like the others")
     each = "is" if len(firm) == 1 else "are each"
     return [f"{join_some(firm, FIRM)} {each} much like a group that most {words.annotators} made; {fewer}."]
 
