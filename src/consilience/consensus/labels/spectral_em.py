@@ -50,13 +50,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float, Int
 from numpy.linalg import LinAlgError
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from consilience.annotations import Labels
-from consilience.annotations.names import compress
 from consilience.inference.product_distributions import LogTable, Weights
 from consilience.inference.tensor import symmetric_moments, third_moment, weights_and_columns
 
@@ -73,7 +73,7 @@ def spectral_start(labels: Labels, group: Group, rng: np.random.Generator, n_sta
 
     Raises LinAlgError: the moments do not identify as many classes as the labels name.
     """
-    named, code = compress(labels.label, labels.n_classes)
+    code, named = pd.factorize(labels.label)  # as they first occur: starts are drawn for classes in turn
     if len(labels) < len(named):
         raise LinAlgError(f"{len(labels)} items cannot show {len(named)} classes.")
     given = replace(labels, classes=labels.classes.take(named), label=code)
