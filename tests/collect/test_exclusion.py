@@ -44,6 +44,13 @@ def test_a_button_leaves_somebody_out_and_another_takes_them_in(admin, sqlite_st
     assert sqlite_store.consensus(study.id)["n_groupings"] == 3
 
 
+def test_who_withdrew_is_not_offered_to_be_taken_in_again(admin, sqlite_store, study):
+    sqlite_store.withdraw(one_of(sqlite_store, study).id)
+    for page in ("people", "dashboard/people"):
+        assert "/restore" not in admin.get(f"/admin/studies/{study.id}/{page}").text
+    assert "<td>withdrew</td>" in admin.get(f"/admin/studies/{study.id}/people").text
+
+
 def test_previews_are_no_people_of_the_list(admin, sqlite_store, study):
     preview, _ = sqlite_store.new_participant(study.id, preview=True)
     page = admin.get(f"/admin/studies/{study.id}/people").text

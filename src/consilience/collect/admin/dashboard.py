@@ -57,7 +57,7 @@ def show_people(request: Request, study: str) -> Response:
     """Return who is flagged and how people rank, or 304 if neither consensus nor people changed."""
     store = served_by(request).store
     found, made = store.study(study), store.overview(study)
-    left_out = [one.id for one in store.participants(study) if one.excluded]
+    left_out = [one.id for one in store.left_out(study)]
     drawn = made.created.isoformat() if made else _is_drawing(store, found)
     version = f"{drawn} {store.consensus_number(study)} {left_out}"
     return answer_version(request, version, lambda: page(request, "dashboard_people", **_people(store, found)))
@@ -140,7 +140,7 @@ def _people(store: Store, study: Study) -> dict[str, Any]:
         "flagged": [(people[person], flags) for person, flags in by_person.items()],
         "comparison": quality["comparison"],
         "by_annotator": {one.name or one.id: one for one in people.values()},
-        "left_out": [one for one in people.values() if one.excluded],
+        "left_out": store.left_out(study.id),
         "most": MOST_PEOPLE,
         "has_consensus": store.consensus_number(study.id) is not None,
         "is_drawing": _is_drawing(store, study),

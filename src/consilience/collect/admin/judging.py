@@ -165,7 +165,7 @@ def judging_context(request: Request, study: Study) -> dict[str, Any]:
         "source": store.study(source) if source is not None and asked_by(request).sees(source) else None,
         "drawing": drawing_of(results),
         "judges": [(one, people[one.id]) for one in sorted(results.judges, key=lambda one: not one.guesses)],
-        "left_out": [one for one in people.values() if one.excluded and not one.preview],
+        "left_out": store.left_out(study.id),
         "total": total,
         "judges_needed": None if total is None else -(-total // min(each, n_questions)),
         "items": store.items(study.id),

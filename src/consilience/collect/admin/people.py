@@ -115,10 +115,13 @@ def person_in(store: Store, study_id: str, participant_id: str) -> Participant:
 
 def people_of(store: Store, study: Study) -> list[dict[str, Any]]:
     """Return the participants of a study, previews apart, each with the number of sorts or answers, and with scores."""
-    submitted = store.done(study.id)
+    submitted, endings = store.done(study.id), store.endings(study.id)
     scores = {one.participant: scores_of(one) for one in store.consistency(study.id)}
     return [
-        {"person": one, "n_submitted": submitted[one.id], "scores": scores.get(one.id, {})}
+        {
+            **{"person": one, "n_submitted": submitted[one.id]},
+            **{"scores": scores.get(one.id, {}), "ending": endings.get(one.id, "")},
+        }
         for one in store.participants(study.id)
         if not one.preview
     ]

@@ -42,6 +42,19 @@ class PeopleTable(Database):
         with self.read() as db:
             return done_in(db, study_in(db, study_id))
 
+    def left_out(self, study_id: str) -> list[Participant]:
+        """Return those who are left out and can be taken in again: previews apart, and nobody who withdrew."""
+        endings = self.endings(study_id)
+        with self.read() as db:
+            people = [one for one in participants_in(db, study_id) if one.excluded and not one.preview]
+        return [one for one in people if endings.get(one.id) != "withdrawn"]
+
+    def endings(self, study_id: str) -> dict[str, str]:
+        """Return how participants of a study ended, one of `panel.ENDINGS`, by their ids; without those still at it."""
+        with self.read() as db:
+            found = {participant: ending for participant, (ending, _) in _endings(db, study_id).items()}
+            return found | dict.fromkeys(_times(db, study_id)["withdrew"], "withdrawn")
+
     def participants_frame(self, study_id: str, *, identifiers: bool = True) -> pd.DataFrame:
         """Return the participants of a study, a row for each, in the order in which they came.
 
