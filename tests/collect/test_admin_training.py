@@ -157,8 +157,8 @@ def test_a_panel_survives_its_form():
     [
         ("age", "a name, a semicolon and its text"),
         ("age; How old?; years", "must be one of text, number, choice, choices. Got 'years'"),
-        ("age; How old?; number; many", "such as '18 to 99'"),
-        ("age; How old?; number; 1 to 2; 3", "such as '18 to 99'"),
+        ("age; How old?; number; many", "such as '1 to 120'"),
+        ("age; How old?; number; 1 to 2; 3", "such as '1 to 120'"),
     ],
 )
 def test_a_question_that_cannot_be_read_is_said(line, sentence):

@@ -222,6 +222,10 @@ def test_json_of_another_shape_is_refused(values, sentence):
         (Panel(screening=(condition_of("who = me"),)), "A condition is on 'who', which must be a question that is"),
         (Panel(after=(AGE,), screening=(condition_of("age = 3"),)), "must be a question that is asked before"),
         (Panel(before=(AGE,), screening=(condition_of("age = old"),)), "must name a number, or a range such as"),
+        (
+            Panel(before=(replace(AGE, least=18, most=99),), screening=(condition_of("age = 17 to 20 | to 17"),)),
+            "names 'to 17', which its limits forbid anybody to answer",
+        ),
         (Panel(before=(DIET,), screening=(condition_of("diet = Ice"),)), "must name one of its options. Got 'Ice'."),
         (Panel(before=(Question("a", "?"),), screening=(condition_of("a = b"),)), "asks for a text, on which there"),
         (Panel(screening=(Condition("PID", ("a|b",)),)), "must be a text without '|'"),

@@ -125,7 +125,7 @@ def _limits_of(cells: list[str], name: str) -> tuple[float | None, float | None]
     found = limits_in(cells[0])
     if found is None or len(cells) > 1:
         raise InputError(
-            f"The limits of the question {name[:60]!r} must be such as '18 to 99'. Got {'; '.join(cells)[:60]!r}."
+            f"The limits of the question {name[:60]!r} must be such as '1 to 120'. Got {'; '.join(cells)[:60]!r}."
         )
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from consilience.collect.settings.cleaning import clean_text
@@ -158,6 +159,21 @@ def _require_answers(question: Question, values: Sequence[str]) -> None:
         expected = "one of its options"
     if wrong is not None:
         raise InputError(f"A condition on the question {question.name!r} must name {expected}. Got {wrong[:60]!r}.")
+    if question.kind == "number":
+        _require_possible(question, values)
+
+
+def _require_possible(question: Question, values: Sequence[str]) -> None:
+    """Refuse numbers that nobody can give, and would only learn what to answer from the limits."""
+    lowest = -inf if question.least is None else question.least
+    highest = inf if question.most is None else question.most
+    for one in values:
+        least, most = range_of(one) or (None, None)
+        if (least is not None and least > highest) or (most is not None and most < lowest):
+            raise InputError(
+                f"A condition on the question {question.name!r} names {one[:60]!r}, which its limits forbid anybody to "
+                "answer. Widen the limits, such as '1 to 120'."
+            )
 
 
 def _checked_quotas(quotas: Sequence[Quota], asked: Sequence[Question], parameters: Sequence[str]) -> tuple[Quota, ...]:
