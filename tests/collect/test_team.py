@@ -10,6 +10,7 @@ import pytest
 from consilience.collect.errors import NotFoundError
 from consilience.collect.roles import ADMINISTRATOR, EDITOR, GUEST, OWNER, RESEARCHER, VIEWER
 from consilience.collect.security import Rate
+from consilience.collect.settings.panel import Completion, Panel
 from consilience.collect.store import invitations
 from consilience.errors import InputError
 
@@ -356,6 +357,19 @@ def test_whoever_makes_a_study_owns_it(visit, sqlite_store, password_hash):
     assert set(roles.values()) == {OWNER}
     made = [one.action for one in sqlite_store.actions()]
     assert made == ["copied a study", "made a study", "made a study"]
+
+
+@pytest.mark.parametrize(("role", "codes"), [(VIEWER, {}), (EDITOR, {"complete": {"code": "C1ABC", "url": ""}})])
+def test_codes_are_for_who_may_edit(visit, sqlite_store, password_hash, role, codes):
+    study = begun(sqlite_store, panel=Panel(endings={"complete": Completion("C1ABC")}))
+    account = account_of(sqlite_store, role, study, password_hash)
+    browser, (_, token) = log_in(visit, account), sqlite_store.create_token("script", account.id)
+    script = visit(headers={"Authorization": f"Bearer {token}", "Origin": ""})
+    address = f"studies/{study.id}"
+    assert script.get(f"/api/v1/{address}").json()["settings"]["panel"]["endings"] == codes
+    answers = [browser.get(f"/admin/{address}/study.zip"), script.get(f"/api/v1/{address}/pack")]
+    assert {one.status_code for one in answers} == {200 if codes else 403}
+    assert ("Save it as a file" in browser.get(f"/admin/{address}").text) == bool(codes)
 
 
 def test_pictures_are_for_who_may_see_the_study(visit, study, sqlite_store, password_hash):

@@ -64,7 +64,7 @@ def runs(does: str) -> Rule:
     return replace(RUNS, does=does)
 
 
-COPIES = Rule(RESEARCHER, VIEWER, does="copied a study")
+COPIES = Rule(RESEARCHER, EDITOR, does="copied a study")
 JUDGES = Rule(RESEARCHER, EDITOR, does="made a study of judges")
 
 PAGES = {
@@ -109,7 +109,7 @@ PAGES = {
     "POST /admin/studies/{study}/participants": edits("made personal links"),
     "POST /admin/studies/{study}/import": edits("brought groupings along"),
     "POST /admin/studies/{study}/copy": COPIES,
-    "GET /admin/studies/{study}/study.zip": SEES,
+    "GET /admin/studies/{study}/study.zip": EDITS,
     "GET /admin/studies/{study}/export/{kind}": SEES,
     "GET /admin/studies/{study}/delete": OWNS,
     "POST /admin/studies/{study}/delete": owns("deleted the study"),
@@ -175,7 +175,7 @@ API = {
     "POST /api/v1/judging": MAKES,
     "GET /api/v1/studies/{study}": SEES,
     "POST /api/v1/studies/{study}/copy": COPIES,
-    "GET /api/v1/studies/{study}/pack": SEES,
+    "GET /api/v1/studies/{study}/pack": EDITS,
     "PUT /api/v1/studies/{study}/settings": edits("changed settings"),
     "POST /api/v1/studies/{study}/open": edits("opened the study"),
     "POST /api/v1/studies/{study}/close": edits("closed the study"),

@@ -280,8 +280,10 @@ def study_as_json(request: Request, study: model.Study) -> models.Study:
     plain = {name: value for name, value in vars(study).items() if name in models.Study.model_fields}
     may_edit = asked_by(request).can(study.id)["edit"]
     link = link_to(request, study.join_token) if may_edit else None
-    shown = {"settings": study.settings.as_json(), "link": link}
-    return models.Study(**(plain | shown))
+    settings = study.settings.as_json()
+    if not may_edit:
+        settings["panel"]["endings"] = {}  # the codes for which a panel pays
+    return models.Study(**(plain | {"settings": settings, "link": link}))
 
 
 def _item(item: model.Item) -> models.Item:
