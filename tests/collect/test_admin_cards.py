@@ -41,6 +41,20 @@ def test_cards_are_shown_and_corrected_until_the_first_person_begins(admin, visi
     assert sqlite_store.items(study.id)[2].text == "A <b>mouse</b>"
 
 
+def test_other_cards_take_the_place_of_those_of_a_template(admin, sqlite_store):
+    made = admin.post("/admin/new/template/labels").headers["location"]
+    study = made.rpartition("/")[2]
+    assert admin.post(f"{made}/cards", data={"items": ""}).status_code == 422
+    assert admin.post(f"{made}/cards", data={"items": "Owl"}).status_code == 422
+    picture = {"pictures": ("bat.png", encoded())}
+    sent = {"items": "text,picture\nBat,bat.png" + "".join(f"\nOwl {number}," for number in range(19))}
+    assert admin.post(f"{made}/cards", data=sent, files=picture).status_code == 303
+    bat, owl, *_ = sqlite_store.items(study)
+    assert (bat.text, owl.text, owl.picture) == ("Bat", "Owl 0", None)
+    assert admin.get(f"/pictures/{study}/{bat.picture}").status_code == 200
+    assert "Replace all 20 cards" in admin.get(f"{made}/cards").text
+
+
 def test_a_preview_does_not_fix_the_cards(admin, sqlite_store):
     study = made(admin, sqlite_store)
     sqlite_store.new_participant(study.id, preview=True)

@@ -1,4 +1,4 @@
-"""Administration of the cards of a study: what they show, and corrections of their words until people have begun."""
+"""Administration of the cards of a study: shown, and corrected or replaced until people have begun."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from starlette.datastructures import FormData
 
 from consilience.collect.admin.access import Form
 from consilience.collect.authority import RuledRoute
+from consilience.collect.creation import cards
 from consilience.collect.creation.duplicates import note_on_look_alikes
 from consilience.collect.errors import NotOpenError
-from consilience.collect.forms import text_of
+from consilience.collect.forms import files_of, text_of
 from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.checks import LONGEST_TEXT
-from consilience.collect.settings.model import Item, Study
+from consilience.collect.settings.model import Item, Picture, Study
 from consilience.errors import InputError
 
 ON_A_PAGE = 100
@@ -34,18 +35,36 @@ def show_cards(request: Request, study: str, number: PageNumber = 1) -> Response
 
 @router.post("/admin/studies/{study}/cards")
 def change_cards(request: Request, study: str, form: Form, number: PageNumber = 1) -> Response:
-    """Correct what cards say, and what their pictures show in words."""
+    """Correct what cards say, and what their pictures show in words, or put other cards in their place."""
     store = served_by(request).store
     found = store.study(study)
-    items = [_correct_card(item, form) for item in store.items(found.id)]
+    items = store.items(found.id)
+    corrected = [_correct_card(item, form) for item in items]
+    notes: tuple[str, ...] = ()
     try:
-        store.update_study(found.id, items=items)
+        if "items" in form:
+            corrected, pictures, notes = cards_in(form)
+            for one in pictures:
+                store.add_picture(found.id, one.data, one.mime, one.width, one.height)
+        store.update_study(found.id, items=corrected)
     except NotOpenError:
         raise
     except InputError as error:
-        return _cards_page(request, found, items, number, status=422, error=str(error))
-    served_by(request).notices[found.id] = "The cards are saved."
+        shown = items if "items" in form else corrected
+        return _cards_page(request, found, shown, number, given=form, status=422, error=str(error))
+    served_by(request).notices[found.id] = " ".join(["The cards are saved.", *notes])
     return see(f"/admin/studies/{found.id}/cards?page={number}")
+
+
+def cards_in(form: FormData) -> tuple[list[Item], list[Picture], tuple[str, ...]]:
+    """Return the cards that a form says, their pictures, and notes on them."""
+    tables = [cards.decode_text(data) for _, data in files_of(form, "items_file")]
+    tables += [text for text in [text_of(form, "items")] if text]
+    if len(tables) > 1:
+        raise InputError("The cards are given twice, in the field and as a file; give them once.")
+    files = cards.read_uploads(files_of(form, "pictures"))
+    read = cards.read_cards("".join(tables)) if tables or not files else None
+    return cards.items_of(read, files)
 
 
 def _correct_card(item: Item, form: FormData) -> Item:
@@ -75,5 +94,5 @@ def _cards_page(request: Request, study: Study, items: list[Item], number: int, 
         begun=use.store.has_begun(study.id),
         warning=note_on_look_alikes(items),
         notice=use.notices.pop(study.id, ""),
-        **answer,
+        **{"given": {}} | answer,
     )

@@ -13,6 +13,7 @@ from starlette.datastructures import FormData
 
 from consilience.annotations.files.formats import FORMATS
 from consilience.collect.admin.access import Form
+from consilience.collect.admin.cards import cards_in
 from consilience.collect.admin.judging import answers_of, judging_context
 from consilience.collect.admin.setting_forms import fields_of, given_again, settings_of
 from consilience.collect.authority import RuledRoute, asked_by, own_study, tell_more
@@ -84,7 +85,7 @@ def _make_study(request: Request, form: FormData) -> tuple[Study, tuple[str, ...
     problems = Problems()
     found: tuple[list[Item], list[Picture], tuple[str, ...]] = [], [], ()
     with problems.at("items"):
-        found = _cards_in(form)
+        found = cards_in(form)
     items, pictures, notes = found
     title, (kind, board, settings) = text_of(form, "title"), settings_of(form, problems)
     with problems.at("title"):
@@ -94,17 +95,6 @@ def _make_study(request: Request, form: FormData) -> tuple[Study, tuple[str, ...
         title, items, kind=kind, board=board, settings=settings, pictures=pictures
     )
     return study, notes
-
-
-def _cards_in(form: FormData) -> tuple[list[Item], list[Picture], tuple[str, ...]]:
-    """Return the cards of the form of a new study, their pictures, and notes on them."""
-    tables = [cards.decode_text(data) for _, data in files_of(form, "items_file")]
-    tables += [text for text in [text_of(form, "items")] if text]
-    if len(tables) > 1:
-        raise InputError("The cards are given twice, in the field and as a file; give them once.")
-    files = cards.read_uploads(files_of(form, "pictures"))
-    read = cards.read_cards("".join(tables)) if tables or not files else None
-    return cards.items_of(read, files)
 
 
 # ---- the page of a study
