@@ -76,7 +76,7 @@ def test_the_form_and_the_api_set_them(admin, script, sqlite_store):
     assert (study.settings.meanings, study.settings.most_in_group) == ({"Mains": "Warm, or hot"}, 2)
     assert "Mains = Warm, or hot</textarea>" in admin.get(f"/admin/studies/{study.id}/settings").text
     wrong = admin.post("/admin/new", data=sent | {"descriptions": "Soups = Warm"})
-    assert "A description must be such as" in wrong.text
+    assert "&#39;Soups&#39; has a description, and is none of the categories: Mains, Sweets." in wrong.text
     settings = study.settings.as_json() | {"descriptions": ["Sweets = Cold"], "least_in_group": 1}
     answer = script.put(f"/api/v1/studies/{study.id}/settings", json=settings)
     assert answer.json()["settings"]["descriptions"] == ["Sweets = Cold"]

@@ -24,6 +24,10 @@ def checked_descriptions(descriptions: Sequence[str], categories: Sequence[str])
         named = [name for name in categories if line.startswith(name) and line[len(name) :].lstrip().startswith("=")]
         name = max(named, key=len, default="")
         text = line[len(name) :].lstrip().removeprefix("=").strip()
+        stranger, equals, rest = (part.strip() for part in line.partition("="))
+        if not name and categories and stranger and equals and rest:
+            groups = ", ".join(categories)[:200]
+            raise InputError(f"{stranger[:60]!r} has a description, and is none of the categories: {groups}.")
         if not name or not text:
             raise InputError(f"A description must be such as 'Mains = Eaten warm', of a category. Got {line[:60]!r}.")
         if name in found:
