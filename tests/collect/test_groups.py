@@ -67,6 +67,14 @@ def test_descriptions_are_read_by_participants_and_escaped(visit, sqlite_store):
     assert '<p class="meaning"><bdi>All</bdi></p>' in browser.get("/sort").text  # without scripts
 
 
+def test_instructions_list_the_groups_without_a_description_too(visit, sqlite_store):
+    study = begun(sqlite_store, ["a", "b", "c"], kind="closed", **MENU, descriptions=("Mains = All",))
+    browser = visit()
+    browser.get(f"/join/{study.join_token}")
+    listed = re.findall("<dt><bdi>(.*?)</bdi></dt><dd>(.*?)</dd>", browser.get("/sort").text)
+    assert listed == [(name, "<bdi>All</bdi>" if name == "Mains" else "") for name in study.settings.categories]
+
+
 def test_the_form_and_the_api_set_them(admin, script, sqlite_store):
     sent = {"title": "Menu", "items": "Soup\nStew\nIce", "kind": "closed", "board": "piles"}
     sent |= {"categories": "Mains\nSweets", "descriptions": "Mains = Warm, or hot", "most_in_group": "2"}

@@ -2,8 +2,8 @@
 
 The functions here take a study, its cards and the state of a board, and return the context of a template; they read and
 write nothing. A study needs ``title``, ``kind``, ``board`` and ``settings``, of which the languages, the texts,
-``group_names``, ``all_sorted``, ``least_in_group``, ``most_in_group``, ``required_cards`` and ``meanings`` are read. A
-state is what the server answers to every change::
+``group_names``, ``all_sorted``, ``least_in_group``, ``most_in_group``, ``required_cards``, ``categories`` and
+``meanings`` are read. A state is what the server answers to every change::
 
     {"assignment": "a1", "version": 4, "groups": [{"id": "g1", "name": "Birds", "items": [3, 5]}], "unsorted": [1, 2]}
 """
