@@ -248,6 +248,20 @@ def test_how_each_person_ended_is_exported(visit, sqlite_store):
     assert ended(sqlite_store, study) == found
 
 
+def test_people_lists_how_each_ended(admin, visit, sqlite_store):
+    study = study_of(sqlite_store, replace(PANEL, before=(), after=()))
+    declined = come(visit, study)
+    declined.post("/sort/consent", data={"decision": "decline"})
+    declined.get("/sort")
+    come(visit, study, "PROLIFIC_PID=new")
+    page = admin.get(f"/admin/studies/{study.id}/people").text
+    assert re.findall(r"<td>(.*)</td>\n<td>(.*)</td>\n<td>", page) == [("declined", "no"), ("–", "nothing yet")]
+    other = begun(sqlite_store)
+    assert "Came by" in page
+    takes_part(sqlite_store, other)
+    assert "Came by" not in admin.get(f"/admin/studies/{other.id}/people").text
+
+
 def test_who_goes_on_after_an_ending_has_not_ended(visit, sqlite_store):
     study = study_of(sqlite_store, Panel(endings=PANEL.endings), groupings_wanted=1)
     first, late = (come(visit, study, f"PROLIFIC_PID={name}") for name in ("first", "late"))

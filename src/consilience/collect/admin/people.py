@@ -46,6 +46,7 @@ def list_people(
         study=found,
         rows=shown[first : first + AT_ONCE],
         columns=columns,
+        came_by=any(row["person"].name or row["person"].parameters for row in rows),
         measure=measure_of(found.kind),
         notice=notice,
         searched=wanted,
