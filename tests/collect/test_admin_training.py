@@ -82,6 +82,7 @@ def test_a_researcher_sets_up_training_on_the_page(admin, sqlite_store):
     assert training.practice.cards[1] == RightCard("red, apple", "Red", "red, apple", None, "red, apple")
     page = admin.get(address).text
     assert "Saved." in page
+    assert "A person gets 0.25 on average, so most people get none" in page  # with a set each: .2 / (1 - .2)
     assert "Not cards of the study: <bdi>cherry</bdi>, <bdi>red, apple</bdi>" in page
     assert "Who sorts at random passes with a probability of" in page
     assert "Red: cherry, &#34;red, apple&#34;\nBlue: sky, sea</textarea>" in page

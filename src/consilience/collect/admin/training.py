@@ -16,6 +16,7 @@ from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import Study
 from consilience.collect.settings.training import MOST_ADMISSION_SORTS, MOST_GOLD_SORTS
 from consilience.collect.store.scoring import chance_in, measure_of
+from consilience.collect.store.standing import gold_each
 from consilience.errors import InputError
 
 MOST = {"admission": MOST_ADMISSION_SORTS, "gold": MOST_GOLD_SORTS}
@@ -60,5 +61,6 @@ def _training_page(request: Request, study: Study, given: Mapping[str, str], **a
         most=MOST,
         declared=TRAINING,
         notice=use.notices.pop(study.id, ""),
+        gold_each=gold_each(study.settings),
         **answer,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from consilience.collect.settings.model import Item, Study
+from consilience.collect.settings.model import Item, Study, StudySettings
 from consilience.collect.settings.training import ADMISSION, GOLD, PRACTICE, RightSort
 from consilience.collect.store.scoring import CLOSE
 
@@ -107,12 +107,17 @@ def gold_plan(study: Study, participant_id: str) -> dict[int, int]:
     if not training.gold or training.gold_share == 0:
         return {}
     rng = np.random.default_rng([study.seed, zlib.crc32(participant_id.encode())])
-    wanted = settings.per_participant * training.gold_share / (1 - training.gold_share)
+    wanted = gold_each(settings)
     count = int(wanted) + int(rng.random() < wanted % 1)
-    count = min(count, len(training.gold), settings.per_participant)
     before = rng.choice(settings.per_participant, count, replace=False) + 1
     which = rng.permutation(len(training.gold))[:count]
     return {int(number): int(place) for number, place in zip(sorted(before), which, strict=True)}
+
+
+def gold_each(settings: StudySettings) -> float:
+    """Return how many gold sorts a person gets on average."""
+    wanted = settings.per_participant * settings.training.gold_share / (1 - settings.training.gold_share)
+    return float(min(wanted, len(settings.training.gold), settings.per_participant))
 
 
 def next_gold(study: Study, participant_id: str, trials: Sequence[Trial], n_ordinary: int) -> int | None:
