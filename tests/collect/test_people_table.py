@@ -165,6 +165,7 @@ def test_the_pages_and_the_api_export_it(admin, script, sqlite_store):
     page = admin.get(f"/admin/studies/{study.id}").text
     assert '<option value="participants">' in page
     file = admin.get(f"/admin/studies/{study.id}/export/csv?table=participants&identifiers=no")
+    assert f'"study-{study.id}-participants-without-names.csv"' in file.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(file.content.decode("utf-8-sig"))))
     assert [row["annotator"] for row in rows] == [one.id for one in people]
     assert "parameter:PID" not in rows[0]

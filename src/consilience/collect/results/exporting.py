@@ -73,7 +73,8 @@ def export_study(
         frame_of = dict(zip(TABLES, frames, strict=True))
         data = encode_table(frame_of[table](study.id, identifiers=identifiers), kind)
     what = study.kind if study.is_asked and table == "answers" else table
-    return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{what}'}.{kind}")
+    name = "-".join([study.id, *([] if table == "sorts" else [what]), *([] if identifiers else ["without-names"])])
+    return Export(data, MIMES[kind], f"study-{name}.{kind}")
 
 
 def encode_table(frame: pd.DataFrame, kind: str) -> bytes:
