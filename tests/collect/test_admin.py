@@ -108,6 +108,7 @@ def test_all_settings_of_the_form_are_kept_and_shown_again(admin, sqlite_store):
     assert 'value="40"' in page
     assert "Sort **all**." in page
     changed = admin.post(f"/admin/studies/{study.id}/settings", data=fields | {"title": "New", "groupings_wanted": ""})
+    assert "Saved." in admin.get(changed.headers["location"]).text
     assert changed.status_code == 303
     study = sqlite_store.study(study.id)
     assert (study.title, study.settings) == ("New", type(kept)(**vars(kept) | {"groupings_wanted": None}))

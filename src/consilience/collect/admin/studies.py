@@ -230,13 +230,14 @@ def change_settings(request: Request, study: str, form: Form) -> Response:
         store.update_study(study, title=title, kind=kind, board=board, settings=settings)
     except InputError as error:
         return _settings_page(request, found, given_again(form), error=str(error))
-    return see(f"/admin/studies/{found.id}")
+    served_by(request).notices[found.id] = "Saved."
+    return see(f"/admin/studies/{found.id}/settings")
 
 
 def _settings_page(request: Request, study: Study, given: Mapping[str, Any], **wrong: Any) -> Response:
-    counts = served_by(request).store.progress(study.id)
+    counts, notice = served_by(request).store.progress(study.id), served_by(request).notices.pop(study.id, "")
     begun = counts["open"] + counts["submitted"] + counts["imported"] > 0
-    context = {"study": study, "given": given, "begun": begun}
+    context = {"study": study, "given": given, "begun": begun, "notice": notice}
     return page(request, "settings", status=422 if wrong else 200, **context, declared=OF_SORTS, **wrong)
 
 

@@ -53,7 +53,8 @@ def change_texts(request: Request, study: str, form: Form) -> Response:
         store.update_study(study, settings=settings)
     except InputError as error:
         return _texts_page(request, found, language, texts, error=str(error))
-    return see(f"/admin/studies/{found.id}")
+    served_by(request).notices[found.id] = "Saved."
+    return see(f"/admin/studies/{found.id}/texts?language={language}")
 
 
 def _with_texts(settings: StudySettings, language: str, texts: Mapping[str, str]) -> StudySettings:
@@ -109,6 +110,7 @@ def _texts_page(request: Request, study: Study, language: str, given: Mapping[st
             title: [(key, usual[key]) for key in group if not given.get(key)] for title, group in GROUPS.items()
         },
         "given": given,
+        "notice": served_by(request).notices.pop(study.id, ""),
         "written": {
             part: [(field_of(text), text, said.get(text, "")) for text in texts] for part, texts in written.items()
         },
