@@ -78,7 +78,7 @@ def test_who_comes_when_a_quota_is_full_gets_its_code(visit, admin, script, sqli
     first.post("/sort/begin")
     assert late.post("/sort/begin").headers["location"] == "/sort"
     page = late.get("/sort").text
-    assert (heading(page), ">Q1<" in page) == ("Enough people like you have taken part", True)
+    assert (heading(page), ">Q1<" in page) == ("These places are taken", True)
     assert heading(answer(other, "30", ["Plants"])) == "<bdi>A study</bdi>"
     assert sort_all(first, sqlite_store, study).status_code == 303
     assert ended(sqlite_store, study) == [["", ""], ["quota_full", "Q1"], ["", ""]]
@@ -97,7 +97,7 @@ def test_a_quota_by_the_link_is_told_at_once(visit, sqlite_store):
         browser = come(visit, study, "uk")
         answer(browser, "30")
         browser.post("/sort/begin")
-    assert seen(come(visit, study, "uk")) == "Enough people like you have taken part"
+    assert seen(come(visit, study, "uk")) == "These places are taken"
     assert seen(come(visit, study, "de")) == "Some questions first"
 
 

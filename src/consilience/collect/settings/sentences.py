@@ -107,7 +107,7 @@ CONSENT = {
 TURNED_AWAY = {
     "screened_out": "This study looks for other people",
     "screened_out_text": "This time, other people are needed. Thank you for your time and your interest.",
-    "quota_full": "Enough people like you have taken part",
+    "quota_full": "These places are taken",
     "quota_full_text": "The study still needs others. Thank you for your time and your interest.",
 }
 
