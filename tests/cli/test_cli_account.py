@@ -62,7 +62,7 @@ def test_commands_on_studies_are_in_the_log(db, run, tmp_path):
         run("study", command, study, "--db", db)
     store = Store.open(db)
     assert [(one.name, one.action, one.title) for one in store.actions()] == [
-        ("the command line", "copied a study", "Copy of Fruit"),
+        ("the command line", "copied a study", "Fruit (2)"),
         ("the command line", "closed the study", "Fruit"),
         ("the command line", "opened the study", "Fruit"),
         ("the command line", "made a study", "Fruit"),

@@ -65,7 +65,7 @@ def lead_to(store, answer):
 
 def test_a_copy_is_the_same_without_people(admin, sqlite_store, study):
     copied = lead_to(sqlite_store, admin.post(f"/admin/studies/{study.id}/copy"))
-    assert copied.title == "Copy of Früchte"
+    assert copied.title == "Früchte (2)"
     require_alike(sqlite_store, study, copied)
     assert "This is a copy" in admin.get(f"/admin/studies/{copied.id}").text
 
@@ -172,7 +172,7 @@ def test_a_script_copies_packs_and_unpacks(script, sqlite_store, study):
     address = f"/api/v1/studies/{study.id}"
     copied = script.post(f"{address}/copy", json={"title": "Again"})
     assert (copied.status_code, copied.json()["title"], copied.json()["status"]) == (201, "Again", "draft")
-    assert script.post(f"{address}/copy", json={}).json()["title"] == f"Copy of {study.title}"[:300]
+    assert script.post(f"{address}/copy", json={}).json()["title"] == f"{study.title[:296]} (2)"
     packed = script.get(f"{address}/pack")
     assert packed.headers["content-type"] == "application/zip"
     taken = script.post("/api/v1/studies/unpack", content=packed.content)

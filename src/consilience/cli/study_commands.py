@@ -261,7 +261,7 @@ def panel(study_id: str, panel: Path, db: str) -> None:
     epilog=example("consilience study copy k7m2pq4xzr --title Fruit"),
 )
 @click.argument("study_id", metavar="STUDY")
-@click.option("--title", default="", help="Title of the copy.  [default: Copy of …]")
+@click.option("--title", default="", help="Title of the copy.  [default: that of the study and (2)]")
 @json_option
 @db_option
 def copy(study_id: str, title: str, as_json: bool, db: str) -> None:

@@ -117,7 +117,9 @@ class NewStudy(Strict):
 class StudyCopy(Strict):
     """How a copy of a study is called."""
 
-    title: str = Field(default="", max_length=checks.LONGEST_TITLE, description="By default 'Copy of …'.")
+    title: str = Field(
+        default="", max_length=checks.LONGEST_TITLE, description="By default that of the study and '(2)'."
+    )
 
 
 class Study(BaseModel):

@@ -36,11 +36,11 @@ def copy_study(store: Store, study: Study, title: str = "") -> Study:
 
     Raises InputError: people judge clusters in it, which are made of another study.
 
-    title : by default "Copy of …".
+    title : by default that of the study and "(2)", which participants read in any language.
     """
     _require_sorts(study)
     return store.create_study(
-        title or f"Copy of {study.title}"[:LONGEST_TITLE],
+        title or f"{study.title[: LONGEST_TITLE - 4]} (2)",
         store.items(study.id),
         kind=study.kind,
         board=study.board,
