@@ -250,3 +250,11 @@ def test_a_text_that_is_no_condition_is_refused(text):
 def test_a_line_that_is_no_quota_is_refused(line):
     with pytest.raises(InputError):
         panel_in({"quotas": line})
+
+
+def test_a_preview_that_is_screened_out_says_that_it_is_one(admin, sqlite_store):
+    study = study_of(sqlite_store)
+    admin.post(f"/admin/studies/{study.id}/preview")
+    admin.post("/sort/questions", data={"moment": "before", "answer-age": "12", "answer-diet": "Fish"})
+    page = admin.get("/sort").text
+    assert (heading(page), 'class="preview"' in page) == ("This study looks for other people", True)

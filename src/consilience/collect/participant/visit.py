@@ -176,7 +176,7 @@ class Visit:
         shown. Who ``gave_something`` can withdraw it.
         """
         context = {
-            **pages.message_context(self.study, key, language=self.language, choose=True),
+            **pages.message_context(self.study, key, **self.page),
             "completion": None if ending is None else self.completion(ending),
             "withdraw": gave_something and bool(self.study.settings.panel.consent),
         }
