@@ -65,7 +65,8 @@ def test_a_colleague_is_invited_as_viewer(admin, visit, study, sqlite_store, has
     link = link_in(admin.post(f"{team}/invitations", data={"role": VIEWER}))
     assert link not in admin.get(f"{team}/team").text  # it is shown once
     browser, done = accept(visit, link, "  Ann   <b>Lee</b> ")
-    assert done.headers["location"] == "/admin"
+    assert done.headers["location"] == team
+    assert "You have joined as viewer. You see everything that is collected" in browser.get(team).text
     assert study.title in browser.get("/admin").text
     page = browser.get(team).text
     assert study.join_token not in page

@@ -17,6 +17,12 @@ from consilience.collect.serving import INVITED, address, page, see, served_by, 
 from consilience.collect.store import Account, Invitation
 from consilience.errors import InputError
 
+MAY = {
+    "viewer": "You see everything that is collected, and change nothing.",
+    "editor": "You may change everything in the study, and open and close it.",
+    "owner": "You may change everything, decide who works on the study, and delete it.",
+}  # of the roles in a study
+
 router = APIRouter(route_class=RuledRoute)
 
 
@@ -50,6 +56,10 @@ def accept(request: Request, form: Form) -> Response:
         return _invitation_page(request, status=422, error=str(error), called=text_of(form, "username"))
     _note_acceptance(request, found, account)
     answer = begin_session(request, account)
+    if found.study and found.account is None:
+        role = use.store.roles_of(account.id).get(found.study, found.role)  # a higher one of before stays
+        use.notices[found.study] = f"You have joined as {role}. {MAY[role]}"
+        answer.headers["location"] = f"/admin/studies/{found.study}"
     answer.delete_cookie(INVITED, path="/")
     return answer
 
