@@ -378,3 +378,10 @@ def test_singulars_have_the_words_of_their_plurals():
     for key, (number, one) in SINGULARS.items():
         assert f"{{{number}}}" in TEXTS[key]
         assert set(re.findall(r"\{\w+\}", one)) == set(re.findall(r"\{\w+\}", TEXTS[key]))
+
+
+def test_texts_of_another_language_have_the_english_beside_them(admin, sqlite_store):
+    study = begun(sqlite_store, language="es", languages=("en",))
+    address = f"/admin/studies/{study.id}/texts"
+    assert '<p class="hint" id="text-start-hint">Start</p>' in admin.get(address).text
+    assert "text-start-hint" not in admin.get(f"{address}?language=en").text

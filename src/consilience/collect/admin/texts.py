@@ -15,7 +15,7 @@ from consilience.collect.authority import RuledRoute
 from consilience.collect.errors import NotFoundError
 from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served_by
-from consilience.collect.settings.languages import LANGUAGES, catalogue_for
+from consilience.collect.settings.languages import ENGLISH, LANGUAGES, catalogue_for
 from consilience.collect.settings.model import Study, StudySettings
 from consilience.collect.settings.panel import MOMENTS
 from consilience.collect.settings.sentences import GROUPS, TEXTS
@@ -104,6 +104,7 @@ def _texts_page(request: Request, study: Study, language: str, given: Mapping[st
         "language": language,
         "languages": [(one, _in_english(one)) for one in study.settings.offered],
         "called": _in_english(code),
+        "english": TEXTS if code != ENGLISH else None,
         "is_machine_made": is_machine_made(code),
         "changed": [(key, usual[key]) for key in TEXTS if given.get(key)],
         "groups": {
