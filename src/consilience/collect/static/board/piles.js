@@ -80,7 +80,8 @@ export class Piles {
     document.getElementById("bar").hidden = !items.size;
     document.getElementById("selected-count").textContent = this.board.text("selected", { count: items.size });
     setUsable(document.getElementById("look"), list.length === 1 && this.cards.get(list[0]).querySelector(".zoom"));
-    for (const button of this.root.querySelectorAll(".here")) setUsable(button, items.size > 0);
+    for (const button of this.root.querySelectorAll(".here"))
+      setUsable(button, list.some((item) => (this.board.groupOf(item)?.id ?? "") !== button.dataset.move));
   }
 
   // ---- searching
