@@ -106,6 +106,7 @@ def test_where_there_is_a_mouse_too_each_click_selects_one(visit):
     card(page, "Eagle").click()
     assert page.locator(".card.selected").count() == 1
     assert page.locator(".unsorted .here").get_attribute("aria-disabled") == "true"  # it lies there already
+    assert page.locator("#look").is_hidden()  # no card has a picture or a description
 
 
 def test_a_finger_that_moves_at_once_scrolls_and_drags_nothing(visit):

@@ -32,6 +32,7 @@ export class Piles {
     this.several = document.getElementById("several");
     this.several.addEventListener("click", () => this.turnSeveral());
     document.getElementById("clear").addEventListener("click", () => this.clear());
+    document.getElementById("look").hidden = ![...this.cards.values()].some((card) => card.querySelector(".zoom"));
     document.getElementById("look").addEventListener("click", () => this.enlarge(this.selection.list[0]));
     document.getElementById("new-group")?.addEventListener("click", () => this.newGroup());
     this.dragging = new Dragging(this.root, (item) => this.lift(item), (target) => this.moveSelected(target));
