@@ -66,4 +66,6 @@ def _next(groupings: Groupings, codes: Int[np.ndarray, " items"]) -> dict[str, n
         together = (incidence[part] @ incidence.T).toarray()
         together[(codes[part, None] == codes) | (codes < 0)] = 0
         found[part], most[part] = together.argmax(1), together.max(1, initial=0)
-    return {"next": np.where(most > 0, groupings.items.to_numpy(dtype=object)[found], None), "n_with_next": most}
+    names = groupings.items.to_numpy(dtype=object)[found]
+    names[most == 0] = None
+    return {"next": names, "n_with_next": most}
