@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from consilience.analysis.certainty import few_people
 from consilience.annotations import Groupings
 from consilience.collect.results.consensus import fusion_of
 from consilience.collect.results.exporting import WORDS, fit_study
@@ -40,11 +41,11 @@ def overview_of(store: Store, study: Study, rows: Sequence[Submitted], consensus
     Returns
     -------
     dict
-        JSON values: ``consensus``, without its rounds; ``warnings`` of the fit and
-        ``findings``, sentences; ``figures``, and ``stability`` or None, each with ``key``, ``drawing`` (an
-        SVG element) and ``caption``; ``certainty``, None or ``sentences`` and ``tables``; ``ranking``, a
-        table of the first people, or None, and ``n_people``. A table has ``caption``, ``columns`` (``head``, ``kind``
-        and ``of_items``), ``rows`` of cells, ``reading`` and ``more``; a cell ``mark`` (an SVG
+        JSON values: ``consensus``, without its rounds; ``warnings`` of the fit and ``findings``, sentences;
+        ``figures``, and ``stability`` or None, each with ``key``, ``drawing`` (an SVG element) and ``caption``;
+        ``certainty``, None or ``sentences`` and ``tables``; ``too_few``, why there is none if these are too few people,
+        or ""; ``ranking``, a table of the first people, or None, and ``n_people``. A table has ``caption``, ``columns``
+        (``head``, ``kind`` and ``of_items``), ``rows`` of cells, ``reading`` and ``more``; a cell ``mark`` (an SVG
         element or empty), ``text``, ``names`` and ``tone``.
     """
     items = store.items(study.id)
@@ -69,6 +70,7 @@ def overview_of(store: Store, study: Study, rows: Sequence[Submitted], consensus
             "sentences": list(certainty.sentences),
             "tables": [_table(one) for one in blocks if isinstance(one, ReportTable)],
         },
+        "too_few": few_people(model, annotations),
         "ranking": None if found.ranking is None else _table(found.ranking),
         "n_people": len(found.people),
     }
