@@ -175,8 +175,24 @@ def test_it_does_not_stop_while_nothing_tells():
     assert not few
     assert few.reason == "Only 5 of 12 items have two labels or more, too few to tell how often a label is right."
     session.tell({item: TRUTH[item] for item in ITEMS[5:]}, annotator="Bo")
+    two = session.should_stop(floor=1000)
+    assert not two
+    assert two.reason.endswith("But 2 people may agree more, or less, than others by chance: ask at least 4.")
+    for who in ("Cy", "Di"):
+        session.tell(TRUTH, annotator=who)
     assert session.should_stop(floor=1000)
     assert not session.should_stop(floor=0)
+
+
+def test_it_does_not_stop_because_it_gives_few_labels_no_credit():
+    rng = np.random.default_rng(0)
+    session = LabelSession(ITEMS, model=QUICK, random_state=0)
+    for annotator in range(4):  # who guess
+        session.tell(dict(zip(ITEMS, rng.choice(["a", "b"], len(ITEMS)).tolist())), annotator=annotator)
+    few = session.should_stop(floor=10)
+    assert not few
+    assert few.reason.endswith("and 48 labels are too few to tell what 100 more would do.")
+    assert session.should_stop(floor=10, n_labels=48)
 
 
 def test_forecasts_fall_with_the_number_of_labels():

@@ -545,8 +545,13 @@ def test_stability_is_the_agreement_with_the_previous_consensus():
 def test_a_session_stops_when_its_consensus_is_reliable(monkeypatch):
     session = begun()
     assert session.should_stop().reason == "There are 0 groupings; halves need at least 4."
-    for _ in range(4):
-        session.tell([ITEMS[::2], ITEMS[1::2]])
+    for number in range(4):
+        assert not session.should_stop()
+        session.tell([ITEMS[::2], ITEMS[1::2]], annotator=number % 3)
+    few = session.should_stop()
+    assert not few
+    assert few.reason.endswith("But 3 people may agree more, or less, than others by chance: ask at least 4.")
+    session.tell([ITEMS[::2], ITEMS[1::2]])
     assert session.should_stop()
     monkeypatch.setattr("consilience.active.session.split_half_reliability", lambda *_, **__: 0.5)
     assert session.should_stop().reason == "Reliability is 0.500; 0.94 is wanted."

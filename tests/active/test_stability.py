@@ -72,8 +72,8 @@ def test_when_to_stop(values, stop, reason):
 
 
 def test_when_the_consensus_is_reliable_enough():
-    assert decide_by_reliability(0.9, floor=0.9) == Decision(True, "Reliability is 0.900, at least 0.9.")
-    assert decide_by_reliability(0.8, floor=0.9) == Decision(False, "Reliability is 0.800; 0.9 is wanted.")
+    assert decide_by_reliability(0.9, floor=0.9, n_people=4) == Decision(True, "Reliability is 0.900, at least 0.9.")
+    assert decide_by_reliability(0.8, floor=0.9, n_people=4) == Decision(False, "Reliability is 0.800; 0.9 is wanted.")
 
 
 def test_a_larger_patience_considers_more_rounds():

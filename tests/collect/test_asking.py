@@ -6,9 +6,11 @@ import re
 from html import unescape
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from consilience import Labels, Pairs, read_annotations
+from consilience.collect.results.consensus import advice_on_labels
 from consilience.collect.results.quality import flags_in
 from consilience.collect.settings.model import StudySettings
 from consilience.collect.settings.study_kinds import DIFFERENT, SAME, cards_of, list_cards, number_pair
@@ -296,6 +298,19 @@ def test_nobody_disagrees_where_the_consensus_says_nothing(sqlite_store):
     alone = sqlite_store.submitted(study.id)[0].items
     labels = [-1 if card in alone else card % 3 for card in range(24)]
     assert flags_in(sqlite_store, study, labels) == []
+
+
+def advice_of(n_people, label_of):
+    said = [(card, person, label_of(card)) for card in range(10) for person in range(n_people)]
+    return advice_on_labels(Labels.from_frame(pd.DataFrame(said, columns=["item", "annotator", "label"])))
+
+
+def test_of_few_people_or_cards_nobody_is_told_to_stop_too_early():
+    two, four = (advice_of(n_people, lambda card: CLASSES[card % 3]) for n_people in (2, 4))
+    assert (two["stop"], two["more"], four["stop"]) == (False, None, True)
+    assert two["reason"].endswith("But 2 people may agree more, or less, than others by chance: ask at least 4.")
+    rng = np.random.default_rng(0)
+    assert "at least 0.5." in advice_of(4, lambda _: rng.choice(CLASSES))["reason"]  # of one card in ten
 
 
 @slow_with_postgresql

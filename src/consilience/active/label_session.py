@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import count
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from consilience.active.label_forecast import (
     steps_of,
 )
 from consilience.active.label_gain import Posterior, add_votes, confusion_or_crowd, expected_gain
-from consilience.active.stability import Decision
+from consilience.active.stability import Decision, say_few_people
 from consilience.annotations import Labels, concat
 from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import code, frame_row, outside, plain
@@ -48,6 +48,7 @@ from consilience.inference.randomness import check_random_state
 
 HUNDRED = 100
 ENOUGH = 0.5  # share of the items with two labels: fits to fewer may be sure of one class for nearly all items
+DOUBTED = 0.2  # share of the items: if so many classes may be wrong, a model may only give few labels no credit
 DIGITS = 12  # of gains: beyond, the order of sums decides
 NOT_VOTES = "a model of labels with probabilities, such as DawidSkene()"
 
@@ -370,8 +371,9 @@ class LabelSession(Session):
         Returns
         -------
         Decision
-            True if it is time to stop, and not before half of the items have two labels; `reason` says why or why not,
-            and whether the items that were drawn at random show that the model misleads.
+            True if it is time to stop, and not before four people labelled and half of the items have two labels, nor
+            by fewer labels than are foreseen while a fifth of the classes is expected to be wrong; `reason` says why or
+            why not, and whether the items that were drawn at random show that the model misleads.
 
         Raises
         ------
@@ -395,8 +397,22 @@ class LabelSession(Session):
         if (n_several := int(np.sum(n_labels_of > 1))) < ENOUGH * len(self.items_):
             have_two = f"{n_several} of {len(self.items_)} items have two labels or more"
             return Decision(False, f"Only {have_two}, too few to tell how often a label is right.")
-        decision = decide_by_gain(self._expectations(), n_labels, float(floor), self._rng())
-        return replace(decision, reason=decision.reason + say_misleads(self.checks_))
+        expected = self._expectations()
+        decision = decide_by_gain(expected, n_labels, float(floor), self._rng())
+        unsure = self._say_unsure(expected, n_labels) if decision.stop else ""
+        return Decision(decision.stop and not unsure, decision.reason + unsure + say_misleads(self.checks_))
+
+    def _say_unsure(self, expected: LabelExpectations, n_labels: int) -> str:
+        """Say why a small gain may only mean that little is known about the annotators; nothing if enough is."""
+        wrong = 1 - float(expected.posterior.max(1).mean())
+        if few := say_few_people(len(np.unique(self._labels_or_error().annotator))):
+            return few
+        if wrong < DOUBTED or self._n_labels >= n_labels:
+            return ""
+        return (
+            f" But {wrong:.0%} of the items are expected to have a wrong class, and {self._n_labels} labels are too "
+            f"few to tell what {n_labels} more would do."
+        )
 
     def labels_needed(self, target: Real = 0.05) -> LabelForecast:
         """Estimate how many labels a target error needs; see `consilience.active.label_forecast`.

@@ -440,7 +440,7 @@ class ActiveSession(Session):
         Returns
         -------
         Decision
-            True if it is time to stop; `reason` says why or why not.
+            True if it is time to stop, by its reliability not before four people sorted; `reason` says why or why not.
         """
         if not (is_number(tolerance, zero=True) and is_whole(patience, 1) and is_whole(n_splits, 1)):
             raise InputError(
@@ -458,7 +458,8 @@ class ActiveSession(Session):
         n_groupings = len(self._store)
         if n_groupings < FEWEST_TO_SPLIT:
             return Decision(False, f"There are {n_groupings} groupings; halves need at least {FEWEST_TO_SPLIT}.")
-        return decide_by_reliability(self._reliability(n_splits), floor=floor)
+        n_people = self._groupings_or_error().n_annotators
+        return decide_by_reliability(self._reliability(n_splits), floor=floor, n_people=n_people)
 
     def groupings_needed(self, target: float = 0.9, *, n_splits: int = 4) -> Forecast:
         """Estimate how many groupings a target reliability needs; see `consilience.active.stability`.

@@ -37,6 +37,7 @@ from consilience.annotations.names import inverse
 from consilience.errors import InputError
 from consilience.metrics.clusterings import ami
 
+FEWEST_PEOPLE = 4  # fewer may agree more, or less, than others by chance
 GROWTH = 2.5  # the odds of a reliability grow with this power of the number of groupings
 
 
@@ -125,11 +126,20 @@ def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: floa
     )
 
 
-def decide_by_reliability(reliability: float, *, floor: float) -> Decision:
-    """Decide to stop when the consensus of all groupings is reliable enough."""
+def decide_by_reliability(reliability: float, *, floor: float, n_people: int) -> Decision:
+    """Decide to stop when the consensus of all groupings is reliable enough, and of enough people."""
     if reliability < floor:
         return Decision(False, f"Reliability is {reliability:.3f}; {floor:g} is wanted.")
-    return Decision(True, f"Reliability is {reliability:.3f}, at least {floor:g}.")
+    few = say_few_people(n_people)
+    return Decision(not few, f"Reliability is {reliability:.3f}, at least {floor:g}.{few}")
+
+
+def say_few_people(n_people: int) -> str:
+    """Say that more people are needed before it is time to stop; nothing if they are enough."""
+    if n_people >= FEWEST_PEOPLE:
+        return ""
+    who = "one person" if n_people == 1 else f"{n_people} people"
+    return f" But {who} may agree more, or less, than others by chance: ask at least {FEWEST_PEOPLE}."
 
 
 def split_half_reliability(

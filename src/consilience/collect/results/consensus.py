@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from consilience.active import ActiveSession, LabelSession
 from consilience.active.session import FLOORS
-from consilience.active.stability import decide_by_reliability
+from consilience.active.stability import decide_by_reliability, say_few_people
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.group_names import AT_LEAST, cluster_names
 from consilience.annotations import Groupings, Labels
@@ -99,7 +99,8 @@ def advice(session: ActiveSession) -> dict[str, Any]:
         forecast = session.groupings_needed(TARGET)
     except InputError as error:
         return {"stop": False, "reason": str(error), "reliability": None, "more": None, "target": TARGET}
-    decision = decide_by_reliability(forecast.reliability, floor=TARGET)
+    n_people = 0 if session.groupings_ is None else session.groupings_.n_annotators
+    decision = decide_by_reliability(forecast.reliability, floor=TARGET, n_people=n_people)
     return {
         "stop": decision.stop,
         "reason": decision.reason,
@@ -152,18 +153,21 @@ def class_probabilities(labels: Labels) -> Float[np.ndarray, "items classes"]:
 def advice_on_labels(labels: Labels) -> dict[str, Any] | None:
     """Say whether more labels would hardly change the classes, as `LabelSession.should_stop` does.
 
+    Worth to go on for is one item, or `WRONG` of them if that is less.
+
     Returns
     -------
     dict or None
         As of `advice`; ``more`` is the number of labels that are missing until an expected `WRONG` of the items have a
-        wrong class, None if that is reached or cannot be told. None if there are no labels.
+        wrong class, None if that is reached, or cannot be told, as from fewer than four people. None if there are no
+        labels.
     """
     if not labels.n_rows:
         return None
     session = LabelSession(labels.items, classes=labels.classes, random_state=0).tell(labels)
-    decision = session.should_stop()
+    decision = session.should_stop(floor=min(1.0, WRONG * labels.n_items))
     more = None
-    if not decision.stop:
+    if not (decision.stop or say_few_people(labels.n_annotators)):
         needed = session.labels_needed(WRONG).labels
         more = max(0, int(needed) - labels.n_rows) if np.isfinite(needed) else None
     return {"stop": decision.stop, "reason": decision.reason, "reliability": None, "more": more, "target": WRONG}
