@@ -433,6 +433,16 @@ def test_gold_is_mixed_in_scored_and_flagged(sqlite_store, kind):
     assert [(one["participant"], one["kind"]) for one in flags] == [(people[0].id, "gold")]
 
 
+def test_who_handed_in_gold_only_is_not_said_to_have_handed_in_nothing(admin, sqlite_store):
+    study = asking(sqlite_store, subset_size=6, training=Training(gold=(GOLD,), gold_share=0.5))
+    given = sqlite_store.assignment_for(joined(sqlite_store, study), np.random.default_rng(0))
+    assert given.source == "gold"
+    answer_set(sqlite_store, study, given, rule=lambda *_: "c1")
+    page = admin.get(f"/admin/studies/{study.id}/dashboard").text
+    assert "Nobody has handed in a set that counts yet: those of gold do not." in page
+    assert "Nobody has handed in yet." not in page
+
+
 @pytest.mark.parametrize("kind", ["labels", "pairs"])
 def test_practice_tells_what_was_expected(visit, sqlite_store, kind):
     study = asking(sqlite_store, kind, subset_size=4, training=Training(practice=GOLD))
