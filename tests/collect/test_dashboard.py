@@ -115,6 +115,7 @@ def test_few_people(admin, sqlite_store, kind, n_people):
     assert content["certainty"] is None  # of fewer than four people, nothing is stated
     assert "ask at least four." in page.partition('id="certainty"')[2]
     assert "too much data" not in page
+    assert "needs leaving out" not in page  # beside flags, of which the report knows nothing
     assert [one[:11] for one in content["warnings"]] == (["DawidSkene:"] if (kind, n_people) == ("closed", 1) else [])
     assert f"From {n_people} grouping" in page
     assert page.count("<svg") >= len(content["figures"]) > 0

@@ -14,7 +14,7 @@ from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import annotators, certainty_sections, fusion_sections, label_sections
 from consilience.inspection.report.findings_in_short import key_findings
-from consilience.inspection.report.participants import AS_IF_RANDOM, random_reading
+from consilience.inspection.report.participants import AS_IF_RANDOM, nobody_odd, random_reading
 from consilience.inspection.report.sections import ranking_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import ReportTable, percent
@@ -29,7 +29,7 @@ class Overview:
     Attributes
     ----------
     findings : list of str
-        The main results in sentences.
+        The main results in sentences; that nobody stands out is left to the page, which knows more about people.
     clusters : list of str
         Titles of the clusters or classes, in the order of their numbers.
     figures : list of Figure
@@ -77,7 +77,7 @@ def overview(
     with plain_text(), use_words(subject.words):
         people = _people(subject)
         return Overview(
-            key_findings(subject),
+            [rest for one in key_findings(subject) if (rest := one.removesuffix(nobody_odd()).rstrip())],
             subject.clusters.titles,
             _figures(subject),
             None if subject.stability is None else fusion_sections.stability_figure(subject.stability),

@@ -165,6 +165,10 @@ def at_chance(subject: Subject) -> list[Any]:
     return share[are_at_chance(found)].sort_values(ascending=False, kind="stable").index.tolist()
 
 
+def nobody_odd() -> str:
+    return f"Nobody stands out, so no {current_words().annotator} needs leaving out."
+
+
 def odd_in_short(subject: Subject) -> list[str]:
     """Say who stands out and why, but for those said to be at chance; or that nobody does, if everybody was tested."""
     words, frame, said = current_words(), subject.annotators, at_chance(subject)
@@ -172,7 +176,7 @@ def odd_in_short(subject: Subject) -> list[str]:
     found, is_sort = subject.random_sorters, subject.groups and not subject.can.names_classes
     if odd.empty:
         is_open = said or (is_sort and (found is None or not found["tested"].all()))
-        return [] if is_open else [f"Nobody stands out, so no {words.annotator} needs leaving out."]
+        return [] if is_open else [nobody_odd()]
     far = odd.str.contains(THAN_MOST, regex=False)
     if found is not None:
         far &= (found["p_value"] < P_VALUE).reindex(odd.index)
