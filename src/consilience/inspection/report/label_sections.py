@@ -124,7 +124,8 @@ def _confusion(subject: Subject) -> Figure:
     sheet, n_drawn = cast(MatplotlibFigure, panels[0].figure), len(panels) - 1
     caption = (
         f"Labels given to the {words.items} of each class: one row per class, one column per label; numbers are "
-        f"percentages of the row. The first matrix is the mean over all {words.annotators}, weighted by their numbers "
+        "percentages of the row as the model estimates them, drawn towards the average where labels are few. The first "
+        f"matrix is the mean over all {words.annotators}, weighted by their numbers "
         "of labels"
     )
     n_labels = estimator.annotators_["n_labels"]
