@@ -613,7 +613,9 @@ def test_groupings_needed_refuses_wrong_arguments():
     refused(session.groupings_needed, "The session has no groupings yet; add them with tell.")
     for _ in range(3):
         session.tell([["a", "b"]])
-    refused(session.groupings_needed, "Comparing halves needs at least 4 groupings. Got 3.")
+    refused(
+        session.groupings_needed, "At least 4 groupings tell how many are needed: halves of them are compared. Got 3."
+    )
     sentence = "'target' must be a number in (0, 1) and 'n_splits' a positive int. Got {}, {}."
     for target, n_splits in ((1.0, 4), (0.0, 4), (np.nan, 4), (0.9, 0)):
         refused(

@@ -310,7 +310,7 @@ def test_of_few_people_or_cards_nobody_is_told_to_stop_too_early():
     assert (two["stop"], two["more"], four["stop"]) == (False, None, True)
     assert two["reason"].endswith("But 2 people may agree more, or less, than others by chance: ask at least 4.")
     rng = np.random.default_rng(0)
-    assert "at least 0.5." in advice_of(4, lambda _: rng.choice(CLASSES))["reason"]  # of one card in ten
+    assert "; 0.5 would be worth it." in advice_of(4, lambda _: rng.choice(CLASSES))["reason"]  # of one card in ten
 
 
 @slow_with_postgresql

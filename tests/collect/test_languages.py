@@ -298,7 +298,7 @@ def test_texts_are_replaced_in_each_language_and_the_rest_folds(admin, visit, sq
     study = begun(sqlite_store, CARDS, languages=("de",))
     place = f"/admin/studies/{study.id}/texts"
     page = admin.get(place).text
-    assert "Nothing is changed." in page
+    assert "None of these sentences is your own." in page
     assert page.count("<details") == 16
     assert set(re.findall(r'name="text-(\w+)"', page)) == set(TEXTS)
     german = admin.get(f"{place}?language=de").text

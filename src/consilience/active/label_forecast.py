@@ -133,5 +133,5 @@ def decide_by_gain(expected: LabelExpectations, n_labels: int, floor: float, rng
     n_items = len(expected.posterior)
     errors = expected.errors(steps_of(n_labels, n_items, STEPS), rng) * n_items
     gain = max(float(errors[0] - errors[-1]), 0.0)
-    what = f"The next {n_labels} labels are expected to put {gain:.1f} items right"
-    return Decision(gain < floor, f"{what}, {'fewer than' if gain < floor else 'at least'} {floor:g}.")
+    what = f", fewer than {floor:g}." if gain < floor else f"; {floor:g} would be worth it."
+    return Decision(gain < floor, f"The next {n_labels} labels are expected to put {gain:.1f} items right{what}")

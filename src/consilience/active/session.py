@@ -488,7 +488,8 @@ class ActiveSession(Session):
         groupings = self._groupings_or_error()
         if groupings.n_groupings < FEWEST_TO_SPLIT:
             raise InputError(
-                f"Comparing halves needs at least {FEWEST_TO_SPLIT} groupings. Got {groupings.n_groupings}."
+                f"At least {FEWEST_TO_SPLIT} groupings tell how many are needed: halves of them are compared. Got "
+                f"{groupings.n_groupings}."
             )
         return forecast(groupings, self._reliability(n_splits), target, n_items=len(self.items_))
 

@@ -141,5 +141,5 @@ def scores_of(found: Consistency) -> dict[str, str]:
         again = f" at try {found.attempts}" if found.attempts > 1 else ""
         shown["admission"] = f"{found.admission:.2f}{again}{VERDICTS.get(found.standing, '')}"
     for name, score, count in (("gold", found.gold, found.n_gold), ("repeats", found.repeats, found.n_repeats)):
-        shown[name] = "" if score is None else f"{score:.2f} ({count})"
+        shown[name] = "" if score is None else f"{score:.2f} ({count})".replace("-", "−")
     return {name: words for name, words in shown.items() if words}

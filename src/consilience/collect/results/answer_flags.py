@@ -83,7 +83,8 @@ def _flag_few(shares: Shares, names: Mapping[str, str], fewest: int, kind: str, 
             continue
         usual = (total_right - right) / others
         if right / asked < usual and binom.cdf(right, asked, usual) < LEVEL:
-            said = f"{sentence.format(right, asked)}; the others in {100 * usual:.0f} %."
+            who = "the other person" if len(shares) == 2 else "the others"
+            said = f"{sentence.format(right, asked)}; {who} in {usual:.0%}."
             found.append(Flag(person, names[person], kind, said))
     return found
 

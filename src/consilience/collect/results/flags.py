@@ -163,7 +163,7 @@ def _mark_random(rows: Sequence[Submitted], n_items: int) -> list[Flag]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{share:.0%}"
 
 
 def _is_sort(labels: Int[np.ndarray, " items"]) -> bool:

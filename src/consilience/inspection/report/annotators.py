@@ -278,7 +278,7 @@ OF_TAGS = Ranking(
 )
 
 OF_CLOSED_SORTS = Ranking(
-    "those whose labels name the classes least last",
+    "last those whose labels name the classes least",
     (
         LABELS,
         Quality(
