@@ -144,18 +144,18 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
 
 
 @pytest.mark.slow
-def test_the_table_of_people_fits_or_is_scrolled_in_its_box(page, sqlite_store, password_hash):
+def test_the_table_of_people_fits(page, sqlite_store, password_hash):
     names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
     study = begun(sqlite_store, training=Training(practice=SORT, admission=(SORT,), gold=(SORT,)), parameters=names)
     for number in range(3):
         takes_part(sqlite_store, study, parameters=dict.fromkeys(names, f"{number:024x}"), times=3)
     sqlite_store.set_password_hash(password_hash)
     log_in(page)
-    for width, fits in [(390, False), (1280, True), (1920, True)]:
+    for width in (390, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(f"/admin/studies/{study.id}/people")
         box = page.get_by_role("region", name="People")
-        assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth") == fits
+        assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth")
         button = page.get_by_role("button", name="Leave out").first
         button.scroll_into_view_if_needed()
         found = button.bounding_box()
