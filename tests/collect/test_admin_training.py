@@ -119,8 +119,8 @@ def test_the_page_of_people_shows_how_they_did(admin, sqlite_store):
     shown = admin.get(page).text
     assert "1.00: admitted" in shown
     assert "-0.50: not admitted" in shown
-    assert '<th scope="col">Practice</th><th scope="col">Admission</th><th scope="col">In' in shown.replace("\n", "")
-    assert shown.count('<td class="number">0</td>') == 2  # none of it counts as a sort
+    assert '<th scope="col">Practice</th><th scope="col">Admission</th><th scope="col">Ended' in shown.replace("\n", "")
+    assert shown.count('<td class="number" data-head="Sorts">0</td>') == 2  # none of it counts as a sort
     assert {one.standing for one in sqlite_store.consistency(study.id)} == {"ready", "refused"}
 
 

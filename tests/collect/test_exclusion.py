@@ -48,7 +48,7 @@ def test_who_withdrew_is_not_offered_to_be_taken_in_again(admin, sqlite_store, s
     sqlite_store.withdraw(one_of(sqlite_store, study).id)
     for page in ("people", "dashboard/people"):
         assert "/restore" not in admin.get(f"/admin/studies/{study.id}/{page}").text
-    assert "<td>withdrew</td>" in admin.get(f"/admin/studies/{study.id}/people").text
+    assert ">withdrew</td>" in admin.get(f"/admin/studies/{study.id}/people").text
 
 
 def test_previews_are_no_people_of_the_list(admin, sqlite_store, study):

@@ -255,7 +255,10 @@ def test_people_lists_how_each_ended(admin, visit, sqlite_store):
     declined.get("/sort")
     come(visit, study, "PROLIFIC_PID=new")
     page = admin.get(f"/admin/studies/{study.id}/people").text
-    assert re.findall(r"<td>(.*)</td>\n<td>(.*)</td>\n<td>", page) == [("declined", "no"), ("–", "nothing yet")]
+    assert re.findall(r'"Ended as">(.*)</td>\n<td .*>(.*)</td>\n<td>', page) == [
+        ("declined", "no"),
+        ("–", "nothing yet"),
+    ]
     other = begun(sqlite_store)
     assert "Came by" in page
     takes_part(sqlite_store, other)

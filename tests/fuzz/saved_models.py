@@ -25,18 +25,30 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from consilience import Groupings, Labels, load, registry, save
 from consilience.active import ActiveSession
 from consilience.analysis.clustering import FoundClusters
+from consilience.consensus import KCC
 from tests.fuzz.outcome import OTHER, outcome_of
-from tests.quick_cases import COMPILED as OF_NETWORKS
 from tests.quick_cases import QUICK
 
 N_ITEMS = 12
-SETTINGS: dict[str, dict[str, Any]] = {name: quick for name, quick in QUICK.items() if name not in OF_NETWORKS} | {
+SETTINGS: dict[str, dict[str, Any]] = {
+    "PartitionLabelModel": {"prior_variance": 1.0, "n_init": 1, "max_clusters": 3, "random_state": 0},
+    "MajorityVote": {},
+    "DawidSkene": {"max_iter": 20},
     "ProductMixture": {"max_iter": 20, "n_init": 1, "random_state": 0},
+    "OrdinalRatings": {"max_iter": 30},
+    "TagConsensus": {"max_iter": 30},
     "SpectralEM": {"n_init": 1, "n_starts": 10, "max_iter": 20, "random_state": 0},
+    "StagewiseEM": {"max_iter": 10, "refine": None},
+    "SubsetFusion": {"max_clusters": 4, "random_state": 0},
     "MCVC": {"n_clusters": 2, "n_init": 2, "random_state": 0},
+    "MECC": {"n_clusters": 2, "n_init": 2, "random_state": 0},
     "MPCKMeans": {"n_clusters": 3, "random_state": 0},
     "ITMLClustering": {"n_clusters": 3, "random_state": 0},
     "SemiCrowd": {"n_clusters": 3, "random_state": 0},
+    "DawidSkeneClassifier": {"random_state": 0},
+    "InductiveConsensus": {"consensus": KCC(3, n_init=2), "random_state": 0},
+    "CorrelationClustering": {"n_init": 1, "random_state": 0},
+    "Crowdclustering": {"n_init": 1, "max_iter": 5, "max_clusters": 2, "n_components": 2, "random_state": 0},
     "KCC": {"n_clusters": 3, "n_init": 2, "random_state": 0},
     "CSPA": {"max_clusters": 3, "random_state": 0},
     "MetaClustering": {"max_clusters": 3, "random_state": 0},
@@ -46,6 +58,7 @@ COMPILED = {
     "SCDC": {"n_clusters": 2, "n_latent": 2, "hidden": (4,), "batch_size": 8, "n_epochs": 4, "random_state": 0},
     "DeepMCVC": {"n_clusters": 2, "max_views": 1, "hidden": (4,), "n_init": 2, "n_sweeps": 4, "random_state": 0},
 }
+SETTINGS |= {name: quick for name, quick in QUICK.items() if name not in SETTINGS | COMPILED}
 VALUES: list[Any] = [
     *(None, True, False, 0, 1, -1, 3, 2**31, 2**63, -(2**70), 0.5, -0.5, 1e308, "", "x", "auto", "\x1b[31m", "é" * 300),
     *(

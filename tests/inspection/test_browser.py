@@ -124,7 +124,9 @@ def canvas(page):
 
 
 def colours(page, selector):
-    return page.eval_on_selector_all(selector, "found => found.map((e) => e.getAttribute('fill'))")
+    """Return the colours of marks; of hollow ones, that of their lines."""
+    look = "(e) => e.getAttribute(e.getAttribute('fill')?.includes('paper') ? 'stroke' : 'fill')"
+    return page.eval_on_selector_all(selector, f"found => found.map({look})")
 
 
 def figures_of(cut):

@@ -46,8 +46,8 @@ def test_what_a_category_means_is_read_on_the_board_or_in_the_instructions(visit
         assert shown.all_text_contents() == ["With feathers & <b>wings</b>"]
     page.get_by_role("button", name="Instructions").press("Enter")
     said = page.locator("#instructions-dialog .meanings")
-    assert said.locator("dt").all_text_contents() == ["Birds"]
-    assert said.locator("dd").all_text_contents() == ["With feathers & <b>wings</b>"]
+    assert said.locator("dt").all_text_contents() == ["Birds", "Others"]
+    assert said.locator("dd").all_text_contents() == ["With feathers & <b>wings</b>", ""]
     assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
