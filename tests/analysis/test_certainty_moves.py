@@ -45,15 +45,15 @@ def test_new_clusters_are_told_by_whom_an_item_is_with():
 
 
 def test_the_part_that_leaves_together_most_often_is_found():
-    split = moves(SPLIT, WITH_H, SAME, ALONE, MERGED).likeliest_split()
+    (split,) = moves(SPLIT, WITH_H, SAME, ALONE, MERGED).splits
     assert (split.cluster, split.items.tolist(), split.share) == (0, [3, 4], 2 / 5)
-    assert moves(SAME, MERGED, ALONE).likeliest_split() is None  # nobody leaves with another; merging is not splitting
-    assert moves(SPLIT, *[SAME] * 5).likeliest_split() is None  # one in six
+    assert moves(SAME, MERGED, ALONE).splits == []  # nobody leaves with another; merging is not splitting
+    assert moves(SPLIT, *[SAME] * 5).splits == []  # one in six
 
 
 def test_a_larger_part_goes_before_a_pair_that_leaves_hardly_more_often():
     draws = [[0, 0, 0, 0, 0, 0, 0, 1]] * 6 + [[0, 0, 0, 0, 2, 2, 2, 1]] * 3 + [[0, 0, 0, 0, 0, 2, 2, 1]]
-    split = Moves.of(np.array(draws), clusters_of(np.array([0] * 7 + [1]))).likeliest_split()
+    (split,) = Moves.of(np.array(draws), clusters_of(np.array([0] * 7 + [1]))).splits
     assert split.items.tolist() == [4, 5, 6]
     assert split.share == pytest.approx(0.3)
 
@@ -69,7 +69,14 @@ def test_the_people_who_name_the_part_are_counted():
     assert found.moves.found_again.tolist() == [1, 1]
 
 
-def test_items_that_leave_with_most_of_their_cluster_are_joined_whole():
-    """f and g leave together; d and e leave most of the others, and h, the only one of its cluster, has none."""
-    found = moves(SAME, SPLIT, MERGED, ALONE, [0, 0, 0, 0, 0, 1, 1, 1]).joined_whole(8)
-    assert found.tolist() == [0, 0, 0, 0, 0, 0.2, 0.2, 0]
+def test_items_that_leave_with_most_of_their_cluster_or_a_part_of_it_do_not_leave_singly():
+    """f and g are swallowed together, d and e split off; e leaves alone once, and h is the only one of its cluster."""
+    found = moves(SAME, SPLIT, MERGED, ALONE, [0, 0, 0, 0, 0, 1, 1, 1])
+    assert found.moves_with_others(8).tolist() == [0, 0, 0, 0.2, 0.2, 0.2, 0.2, 0]
+    assert moves(SAME, ALONE).moves_with_others(8).tolist() == [0] * 8  # nothing splits off
+
+
+def test_a_cluster_is_whole_if_all_of_its_items_are_in_the_one_that_is_found_again():
+    found = moves(SAME, SPLIT, MERGED, [0, 0, 3, 4, 5, 1, 1, 2])
+    assert found.found_whole.tolist() == [2 / 4, 3 / 4, 1]
+    assert (found.found_whole <= found.found_again).all()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilience import Groupings
-from consilience.analysis.item_places import count_places
+from consilience.analysis.item_places import count_apart, count_places
 
 CODES = np.array([0, 0, 0, 1, 1, 2])
 sorts = st.lists(st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=6, max_size=6), min_size=1, max_size=6)
@@ -21,7 +21,7 @@ def place(row, item):
     if own and 2 * len(own) >= len(wanted):
         return "own"
     counts = np.bincount([CODES[other] for other in group if other not in own], minlength=3)
-    return "part" if own and len(own) >= counts.max() else "elsewhere"
+    return "part" if own and len(own) >= counts.max() else int(counts.argmax())
 
 
 @given(sorts)
@@ -39,3 +39,20 @@ def test_places_are_those_by_hand(rows):
         assert figures[[*names]].tolist() == [places.count(name) for name in names.values()]
         assert figures["n_with_next"] == max(counts)
         assert figures["next"] == (int(np.argmax(counts)) if max(counts) else None)
+        elsewhere = np.bincount([other for other in places if isinstance(other, int)], minlength=3)
+        assert figures["n_in_other"] == elsewhere.max()
+        assert figures["other"] == (elsewhere.argmax() if elsewhere.any() else -1)
+
+
+@given(sorts)
+def test_those_who_keep_a_part_apart_are_those_by_hand(rows):
+    part, rest = [0, 1], [2, 3, 4, 5]
+
+    def holds(row, items):
+        names = [row[item] for item in items if row[item] is not None]
+        return next((name for name in set(names) if 2 * names.count(name) > len(names)), None)
+
+    apart = [(holds(row, part), holds(row, rest)) for row in rows]
+    expected = sum(None not in pair and pair[0] != pair[1] for pair in apart)
+    found = count_apart(Groupings.from_matrix(list(map(list, zip(*rows, strict=True)))), np.array(part), np.array(rest))
+    assert found == expected

@@ -103,6 +103,15 @@ def test_names_of_the_same_items_are_merged_if_three_people_use_each():
     assert reasons(found)["Shoes"] == "same items"
 
 
+@pytest.mark.parametrize(("n_lists", "standard"), [(2, "Footwear"), (3, "Shoes")])
+def test_names_of_the_same_items_stay_apart_where_half_of_the_people_wrote_lists(n_lists, standard):
+    """Words that describe the same items do not mean the same: "smoky" is not "peaty"."""
+    rest = [["Rest; worn"] * 3] * n_lists + [["Rest"] * 3] * (6 - n_lists)
+    names = ["Footwear"] * 3 + ["Shoes"] * 3
+    found = standard_names(sorts(*([name] * 3 + [*other] for name, other in zip(names, rest, strict=True))))
+    assert standards(found)["Shoes"] == standard
+
+
 def test_names_of_the_same_items_stay_apart_if_somebody_uses_both():
     people = [["Shoes"] * 6] * 9 + [["Footwear"] * 6] * 9 + [["Shoes"] * 5 + ["Footwear"]]
     assert standards(standard_names(sorts(*people))) == {"Shoes": "Shoes", "Footwear": "Footwear"}

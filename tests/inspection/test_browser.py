@@ -524,8 +524,13 @@ def test_narrow_tables_say_that_there_are_more_columns(opened):
     for page, hinted in ((narrow, True), (wide, False)):
         for block in page.locator(".block[id$='-table']").all():
             box = block.locator(".scroll")
-            overflows = box.evaluate("(box) => box.scrollWidth > box.clientWidth + 1")
-            assert block.locator(".hint").is_visible() == overflows
+            aside = box.evaluate("(box) => box.scrollWidth > box.clientWidth + 1")
+            below = box.evaluate("(box) => box.scrollHeight > box.clientHeight + 1")
+            said = ["There are more rows: scroll down ↓"] * below + [
+                "There are more columns: scroll sideways →"
+            ] * aside
+            assert (block.locator(".hint").text_content() or "") == " ".join(said)
+            assert block.locator(".hint").is_visible() == bool(said)
         assert page.locator("#people-table .hint").is_visible() == hinted
         for box in page.locator("figure > .scroll").all():
             hint = box.locator("xpath=preceding-sibling::p[@class='hint']")

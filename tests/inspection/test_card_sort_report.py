@@ -259,8 +259,8 @@ def test_groups_of_a_representative_that_have_only_numbers_are_unnamed():
 def test_a_name_that_one_person_gave_is_no_commonest_name():
     cells = pd.DataFrame({f"p{p}": ["birds", "xyz"[p] * 4] for p in range(3)}, index=["owl", "stone"])
     table = items_table(standard_names(Groupings.from_matrix(cells)))
-    shown = {row[0].names[0]: row[1].names or row[1].text for row in table.rows}
-    assert shown == {"owl": ("birds",), "stone": "none (1 of 3 at most)"}
+    shown = {row[0].names[0]: row[1].names or row[1].pairs for row in table.rows}
+    assert shown == {"owl": ("birds",), "stone": (("1", "xxxx"), ("1", "yyyy"))}
 
 
 def test_one_representative_is_enough_where_all_agree():
@@ -365,8 +365,26 @@ def test_joins_of_two_clusters_are_judged_by_the_rule_of_the_cuts():
     assert OwnClusters.of(judge, codes, own.items, own.titles, np.ones((6, 6)) - np.eye(6)).joined == ()
     found = CutFigures(np.array([3]), own.joined[0].of_annotator[None], np.array([0.3]), own.joined[0].codes[None])
     (said,) = [each for each in best_cuts.sentences(found, own) if "joined" in each]
-    assert "; 3 would do nearly as well, with “C” + “D” joined." in said
-    assert best_cuts.table(found, own).rows[2][0].names == ("3 of the report: “C” + “D” joined",)
+    assert "; nearly as well would do 3 with “C” + “D” (0.73) joined." in said
+    assert best_cuts.table(found, own).rows[2][-1].names == ("joins “C” + “D”",)
+
+
+def test_a_cluster_is_divided_as_its_own_tree_divides_it():
+    """Seven of ten people tell b and c from the others of their cluster, which three leave whole."""
+    sorts = np.array([[*"aaabbccc"]] * 7 + [[*"aaaaaccc"]] * 3)
+    judge = CutJudge(Memberships.of(Groupings.from_matrix(sorts.T)))
+    apart = 1 - np.mean([np.equal.outer(row, row) for row in sorts], axis=0)
+    own = OwnClusters.of(judge, np.array([0] * 5 + [1] * 3), pd.Index(list("pqrstuvw")), ["A", "C"], apart)
+    (part,) = own.divided
+    assert part.codes.tolist() == [0, 0, 0, 2, 2, 1, 1, 1]
+    assert part.agreement == pytest.approx(judge.agreement(part.codes))
+    assert best_cuts.say_divided(part, own) == "“A” without s and t"
+    found = CutFigures.of(Tree.of(apart), judge, 4)
+    assert best_cuts._compared(found, 0, own) == "the same"
+    assert best_cuts._compared(found, 1, own) == "has a cluster of s and t"
+    said = " ".join(best_cuts.sentences(found, own))
+    assert "at 3 clusters" in said
+    assert "3 with “A” without s and t (" in said
 
 
 def test_two_pairs_of_clusters_that_are_about_as_near_are_a_tie():

@@ -8,6 +8,7 @@ import pytest
 from consilience import Groupings
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.findings import findings as findings_of_model
+from consilience.analysis.item_places import count_apart
 from consilience.analysis.item_spread import spread, weighted_dissimilarities
 from consilience.consensus import CSPA, DawidSkene, SubsetFusion
 from consilience.errors import InputError
@@ -66,19 +67,22 @@ def test_the_section_lists_doubtful_items_and_numbers(page, sorts):
     assert [row[0] for row in page.table("places")[1:]] == least.index.tolist()
     assert [row[2:4] for row in page.table("places")[1:]] == [[*map(percent, of_item)] for of_item in least.to_numpy()]
     assert [row[-1] for row in page.table("places")[1:]] == [percent(share) for share in stays[least.index]]
-    joined = Subject.of(findings_of_model(model, certainty=found)).moves.joined_whole(len(stays))
-    doubtful = found.items[stays + joined < 0.9].sort_values(["stays", "repeats"], kind="stable")
+    others = Subject.of(findings_of_model(model, certainty=found)).moves.moves_with_others(len(stays))
+    singly = (1 - stays - others).round(9)
+    doubtful = found.items.assign(singly=singly)[singly > 0.1]
+    doubtful = doubtful.sort_values(["singly", "stays", "repeats"], ascending=[False, True, True], kind="stable")
     rows = page.table("uncertain")[1:]
+    assert [row[2] for row in rows] == [percent(share) for share in doubtful["singly"][:15]]
     assert [row[0] for row in rows] == doubtful.index.tolist()[:15]
     new = doubtful["elsewhere"].to_numpy()[:15] == -1
-    is_new = [row[5].startswith(("a new cluster, with card ", "alone (")) for row in rows]
+    is_new = [row[6].startswith(("a new cluster (", "alone (")) for row in rows]
     assert is_new == new.tolist()
     head, *clusters = page.table("clusters")
     again = {row[0]: row[head.index("Found again")] for row in clusters}
-    assert [row[3] for row in rows] == [again[row[1]] for row in rows]
+    assert [row[4] for row in rows] == [again[row[1]] for row in rows]
     for row in rows:  # in brackets, in how many draws; no more than those in which it does not stay
-        share = float(row[5].rsplit("(", 1)[1].rstrip("%)"))
-        assert 0 < share <= 100 - float(row[2].rstrip("%")) + 1
+        share = float(row[6].rsplit("(", 1)[1].split("%")[0])
+        assert 0 < share <= 100 - float(row[3].rstrip("%")) + 1
     shares = {row[0].removesuffix(" (here)"): row[1] for row in page.table("numbers")[1:]}
     assert shares == {str(n): percent(share) for n, share in found.n_clusters["share"].items()}
     file = page.file("certainty.csv").set_index("item")
@@ -174,7 +178,7 @@ def test_a_high_share_is_not_said_to_show_that_a_cluster_stands_alone(page, sort
     head, *rows = page.table("clusters")
     again = findings_of_model(sorts[0], certainty=sorts[1]).moves.found_again
     assert [row[head.index("Found again")] for row in rows] == [percent(share) for share in again]
-    assert "alone, with part of its cluster, or with all of it in a larger one." in page.root.text
+    assert "on its own (not with most of its cluster or a part that is named), or because" in page.root.text
 
 
 def test_all_that_seldom_stay_are_in_the_table(sorts, monkeypatch, read):
@@ -184,7 +188,7 @@ def test_all_that_seldom_stay_are_in_the_table(sorts, monkeypatch, read):
     as_here = np.tile(model.labels_, (4, 1))  # no clusters are joined
     page = read(report(model, certainty=replace(found, items=items, draws=as_here)))
     assert len(page.table("uncertain")[1:]) == 5
-    assert "Not shown: 3 more that stay in fewer than 90% of the draws" in page.section("certainty").text
+    assert "Not shown: 3 more that leave in more than 10% of the draws" in page.section("certainty").text
 
 
 def test_the_part_that_splits_off_is_a_finding(sorts):
@@ -194,9 +198,12 @@ def test_the_part_that_splits_off_is_a_finding(sorts):
     draws[:3, part] = 7
     subject = Subject.of(findings_of_model(model, certainty=replace(found, draws=draws)))
     names = " and ".join(model.items_[part])
-    often = "all of them together in 75% of draws, and some in more"
-    text = f"Most likely to split off: 2 items of “{subject.clusters.titles[0]}”, {often}: {names}."
+    often = "in 75% of other panels a cluster of their own"
+    n_apart = count_apart(subject.groupings, part, np.setdiff1d(np.flatnonzero(model.labels_ == 0), part))
+    people = f"{n_apart} of 10 annotators have most of these in one group, and most of the rest in another"
+    text = f"Most likely to split off from “{subject.clusters.titles[0]}”: {names}, {often}; {people}."
     assert text in certainty_sections.in_short(subject)
+    assert not certainty_sections.are_in_doubt(subject, 0.8)[part].any()  # they leave together
     draws[:, part] = 0
     vars(subject).pop("moves")
     assert not any("split off" in each for each in certainty_sections.in_short(subject))

@@ -154,10 +154,13 @@ def test_the_findings_and_the_short_form_have_the_go_zone(page, model, ratings, 
 def test_the_caption_of_the_map_has_the_stress_of_each_plane(page, model):
     places = np.arange(6)
     co_occurrence = findings(model, certainty=None).co_occurrence
-    stresses = [co_occurrence.plane(places, axes)[1] for axes in ((1, 2), (1, 3), (2, 3))]
+    stresses = [co_occurrence.plane(places, axes)[1][0] for axes in ((1, 2), (1, 3), (2, 3))]
     first, second, third = map(number, stresses)
     said = f"stress-1 of the plane of axes 1 and 2 is {first}, of 1 and 3 {second}, of 2 and 3 {third} (0 if"
     assert said in page.root.text
+    kept = number(co_occurrence.plane(places)[1][1])
+    assert f", or {kept} if pairs that were together equally often have to be equally far." in page.root.text
+    assert "the stress was 0.28 on average" in page.root.text
     shares = co_occurrence.plane(places)[0]
     said = f"scaling show {shares[0]:.1%} and {shares[1]:.1%} of the variance, together {shares.sum():.1%};"
     assert said in page.root.text

@@ -3,12 +3,13 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score, cohen_kappa_score
 
-from consilience import Groupings, Labels
+from consilience import Groupings, Labels, Pairs
 from consilience.errors import InputError
-from consilience.metrics import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from consilience.metrics import cohen_kappa, fleiss_kappa, krippendorff_alpha, split_half
 
 NAN = None
 PUBLISHED = [  # Krippendorff (2011), page 5: four observers, twelve units
@@ -136,3 +137,52 @@ def test_what_is_refused():
         krippendorff_alpha(Labels.from_matrix([["a", "b"]]), level="interval")
     with pytest.raises(InputError, match=r"level must be 'nominal'\. Got 'ordinal'\."):
         krippendorff_alpha(Groupings.from_matrix([["a", "b"]]), level="ordinal")
+
+
+def test_halves_are_correlated_by_hand():
+    """Of four people there are three divisions; pairs that a half did not see are left out."""
+    sorts = np.array([[*"aabbc"], [*"aabcc"], [*"abbcc"], [*"aaabb"]], dtype=object).T
+    sorts[4, 0] = None
+    together = [
+        [np.nan if None in (row[i], row[j]) else row[i] == row[j] for i, j in itertools.combinations(range(5), 2)]
+        for row in sorts.T
+    ]
+    r = []
+    for other in (1, 2, 3):
+        first = [0, other]
+        halves = [np.nanmean(np.array(together, dtype=float)[mine], axis=0) for mine in (first, [*{1, 2, 3} - {other}])]
+        r.append(np.corrcoef(halves)[0, 1])
+    found = split_half(Groupings.from_matrix(sorts), n_divisions=3000)
+    assert found.value == pytest.approx(2 * np.mean(r) / (1 + np.mean(r)), abs=0.01)
+    assert (found.low, found.high) == pytest.approx((2 * min(r) / (1 + min(r)), 2 * max(r) / (1 + max(r))))
+    assert found.n_items == 10
+
+
+def test_what_two_halves_have_is_what_two_panels_have():
+    """Panels of 16 people like those of a panel of 16: the correlation of the shares, on average over 20."""
+    rng, found, expected = np.random.default_rng(0), [], []
+    true = np.repeat(np.arange(5), 4)
+
+    def panel():
+        said = np.where(rng.random((20, 16)) < 0.6, true[:, None], rng.integers(5, size=(20, 16)))
+        shares = (said[:, None] == said[None]).mean(2)
+        return said, shares[np.triu_indices(20, 1)]
+
+    for _ in range(20):
+        said, shares = panel()
+        found.append(split_half(Groupings.from_matrix(said.astype(str)), n_divisions=20).value)
+        expected.append(np.corrcoef(shares, panel()[1])[0, 1])
+    assert np.mean(found) == pytest.approx(np.mean(expected), abs=0.02)
+
+
+def test_halves_that_have_no_correlation_say_why():
+    few, equal = Groupings.from_matrix([["a"] * 3, ["b"] * 3]), Groupings.from_matrix([["a"] * 4, ["a"] * 4])
+    assert split_half(few).note == "Halves of fewer than four annotators are not compared."
+    assert "put together equally often" in split_half(equal).note
+    assert np.isnan(split_half(equal).value)
+    strangers = Groupings.from_lists([[["a", "b"]], [["c", "d"]], [["e", "f"]], [["g", "h"]]])
+    assert "No two items are in two groupings together" in split_half(strangers).note
+    with pytest.raises(InputError, match="split_half"):
+        split_half(
+            Pairs.from_frame(pd.DataFrame({"item_a": ["a"], "item_b": ["b"], "annotator": ["x"], "same": [True]}))
+        )

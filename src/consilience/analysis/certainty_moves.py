@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from consilience.analysis.certainty import contingency, places_in_fit
 from consilience.analysis.clustering import FoundClusters
@@ -56,17 +57,34 @@ class Moves:
             again += (2 * both > either).any(0)
         return again / len(self.draws)
 
-    def joined_whole(self, n_items: int) -> Float[np.ndarray, " items"]:
-        """Share of the draws in which each of all items is in another cluster, with most others of its own.
-
-        So are the items of one of two clusters that are joined.
-        """
-        shares = np.zeros(n_items)
-        others = np.bincount(self.own, minlength=self.n_clusters)[self.own] - 1
+    @property
+    def found_whole(self) -> Float[np.ndarray, " clusters"]:
+        """Share of the draws in which all items of each cluster are in one of those that `found_again` counts."""
+        size, whole = np.bincount(self.own, minlength=self.n_clusters), np.zeros(self.n_clusters)
         for draw in self.draws:
+            both = contingency(draw, self.own, self.n_clusters)
+            whole += ((both == size) & (2 * size > both.sum(1, keepdims=True))).any(0)
+        return whole / len(self.draws)
+
+    def moves_with_others(self, n_items: int) -> Float[np.ndarray, " items"]:
+        """Share of the draws in which each of all items leaves its cluster, but not on its own.
+
+        It is in another cluster with most others of its own, as the items of one of two clusters that are joined, or in
+        a new one with most others of its part of `splits`.
+        """
+        left = np.zeros(self.draws.shape, dtype=bool)
+        others = np.bincount(self.own, minlength=self.n_clusters)[self.own] - 1
+        for place, draw in enumerate(self.draws):
             with_it = contingency(draw, self.own, self.n_clusters)[draw, self.own] - 1
-            shares[self.items] += (draw != self.own) & (2 * with_it > others)
-        return shares / len(self.draws)
+            left[place] = (draw != self.own) & (2 * with_it > others)
+        for split in self.splits:
+            part = np.flatnonzero(np.isin(self.items, split.items))
+            gone = np.where(self.places[:, part] == MISSING, self.draws[:, part], MISSING)
+            with_it = (gone[:, :, None] == gone[:, None]).sum(2) - 1
+            left[:, part] |= (gone >= 0) & (2 * with_it > len(part) - 1)
+        shares = np.zeros(n_items)
+        shares[self.items] = left.mean(0)
+        return shares
 
     def companions(self, item: int) -> Int[np.ndarray, " others"]:
         """Return who else is in the new clusters that an item is in; the most often first, none if it is mostly alone.
@@ -83,22 +101,30 @@ class Moves:
         order = np.argsort(-share, kind="stable")
         return self.items[order[: max(int((share > 1 / 2).sum()), 1)]]
 
-    def likeliest_split(self) -> Split | None:
-        """Return the part of a cluster that most likely leaves it as a new cluster; None if no part often does.
+    @cached_property
+    def splits(self) -> list[Split]:
+        """The part of each cluster that most likely leaves it as a new cluster, if one often does; most likely first.
 
         Of parts that leave in some draw, the one for which draws in which they leave, times items less one, are most.
         """
-        best, most = None, 0.0
+        found = []
         for cluster in range(self.n_clusters):
             members = np.flatnonzero(self.own == cluster)
             gone = np.where(self.places[:, members] == MISSING, self.draws[:, members], MISSING)
-            parts = {part.tobytes(): part for draw in gone for part in _parts_of(draw)}
-            for part in parts.values():
-                left = gone[:, part]
-                share = float(((left >= 0) & (left == left[:, :1])).all(1).mean())
-                if part.sum() < len(members) and share >= LEAST_SPLIT and share * (part.sum() - 1) > most:
-                    best, most = Split(cluster, self.items[members[part]], share), share * (part.sum() - 1)
-        return best
+            parts = {part.tobytes(): part for draw in gone for part in _parts_of(draw) if not part.all()}
+            shares = [float(_leaves_whole(gone[:, part]).mean()) for part in parts.values()]
+            likely = [
+                ((part.sum() - 1) * share, Split(cluster, self.items[members[part]], share))
+                for part, share in zip(parts.values(), shares, strict=True)
+                if share >= LEAST_SPLIT
+            ]
+            found += [max(likely, key=lambda each: each[0])] if likely else []
+        return [split for _, split in sorted(found, key=lambda each: -each[0])]
+
+
+def _leaves_whole(gone: Int[np.ndarray, "draws part"]) -> Bool[np.ndarray, " draws"]:
+    """Whether all items of a part are in the same new cluster."""
+    return ((gone >= 0) & (gone == gone[:, :1])).all(1)
 
 
 def _parts_of(gone: Int[np.ndarray, " members"]) -> list[np.ndarray]:

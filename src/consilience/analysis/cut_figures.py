@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.cuts import FEWEST, MOST, CutJudge, Tree
@@ -20,6 +20,7 @@ from consilience.metrics.clusterings import ari
 MOST_CLUSTERS, BEYOND = 12, 4  # clusters of the finest cut: 12, or 4 more than the report's
 LEAST_SEEN = 2.0  # times that a pair of items was seen, on average of those that were; or the tree fits single people
 MOST_JOINED, JOINS = 15, 3  # clusters of which every two are joined, and joins that are kept
+DIVISIONS, SMALLEST = 2, 2  # clusters in two parts that are kept, and items of a part
 LITTLE = 0.02  # agreement below the best that makes no difference to a reader
 BEST = "best"
 AS_GOOD = "nearly as good"
@@ -35,6 +36,7 @@ class OwnClusters:
     items : their names
     titles : of the clusters
     joined : the same with two of the clusters joined, those that agree best with people
+    divided : the same with one of the clusters in two parts of at least two items, as its own tree divides it
     """
 
     n_clusters: int
@@ -44,6 +46,7 @@ class OwnClusters:
     items: pd.Index
     titles: list[str]
     joined: tuple[OwnClusters, ...] = ()
+    divided: tuple[OwnClusters, ...] = ()
 
     @classmethod
     def of(
@@ -54,22 +57,27 @@ class OwnClusters:
         titles: list[str],
         apart: Float[np.ndarray, "items items"],
     ) -> OwnClusters:
-        """Judge clusters, and what they are with two of them joined, if they are not many.
+        """Judge clusters, and what they are with two of them joined, or one of them divided, if they are not many.
 
         Only clusters whose items are less often `apart` than any two items are joined: with few pairs between them,
         any others would agree hardly less.
         """
         found = cls._judge(judge, codes, items, titles)
         used = np.unique(codes)
-        if not 2 < len(used) <= MOST_JOINED:
+        if not 2 <= len(used) <= MOST_JOINED:
             return found
+
+        def best(others: list[Int[np.ndarray, " items"]], most: int) -> tuple[OwnClusters, ...]:
+            order = np.argsort([-judge.agreement(other) for other in others], kind="stable")[:most]
+            return tuple(cls._judge(judge, others[place], items, titles) for place in order)
+
         at = [codes == code for code in used]
         usual = float(apart.sum()) / (len(codes) * (len(codes) - 1))
         near = [(a, b) for a, b in combinations(range(len(used)), 2) if apart[np.ix_(at[a], at[b])].mean() < usual]
-        joins = [np.where(at[b], used[a], codes) for a, b in near]
-        agreement = np.array([judge.agreement(join) for join in joins])
-        best = np.argsort(-agreement, kind="stable")[:JOINS]
-        return replace(found, joined=tuple(cls._judge(judge, joins[join], items, titles) for join in best))
+        joins = [np.where(at[b], used[a], codes) for a, b in near] if len(used) > 2 else []
+        halves = [half for mine in at if (half := _half_of(mine, apart)) is not None]
+        divided = [np.where(half, codes.max() + 1, codes) for half in halves]
+        return replace(found, joined=best(joins, JOINS), divided=best(divided, DIVISIONS))
 
     @classmethod
     def _judge(
@@ -173,6 +181,19 @@ def joined_and_apart(
     held = 2 * shared > shared.sum(0)
     joined = [[titles[code] for code in np.flatnonzero(row)] for row in held if row.sum() > 1]
     return joined, [items[clusters == new].tolist() for new in np.flatnonzero(~held.any(1))]
+
+
+def _half_of(
+    mine: Bool[np.ndarray, " items"], apart: Float[np.ndarray, "items items"]
+) -> Bool[np.ndarray, " items"] | None:
+    """Return the smaller part of the items of a cluster that its tree divides first; None if it is a single item."""
+    places = np.flatnonzero(mine)
+    if len(places) < 2 * SMALLEST:
+        return None
+    tree = Tree.of(apart[np.ix_(places, places)])
+    parts = [places[tree.order[tree.cut(2) == number]] for number in (0, 1)]
+    smaller = min(parts, key=len)
+    return None if len(smaller) < SMALLEST else np.isin(np.arange(len(mine)), smaller)
 
 
 def _means(of_annotator: Float[np.ndarray, "cuts annotators"]) -> Float[np.ndarray, " cuts"]:

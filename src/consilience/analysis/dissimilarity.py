@@ -32,6 +32,7 @@ from consilience.analysis.projection import Projection, squared_cosines
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.fit_arguments import as_groupings
+from consilience.annotations.types import Literal
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
@@ -186,19 +187,23 @@ class CoOccurrence:
 
     def plane(
         self, places: Int[np.ndarray, " shown"], axes: tuple[int, int] = (1, 2)
-    ) -> tuple[Float[np.ndarray, " axes"], float]:
+    ) -> tuple[Float[np.ndarray, " axes"], tuple[float, float]]:
         """Shares of the variance of the dissimilarities that two axes, counted from 1, show, and their `stress`.
+
+        With ties broken, and kept.
 
         NaN if the map shows coordinates from chains of groupings instead.
         """
         if self.coverage(places) < COVERED:
-            return np.full(2, np.nan), np.nan
+            return np.full(2, np.nan), (np.nan, np.nan)
         points, shares, _ = self._scale(places, max(axes))
         chosen = np.array(axes) - 1
-        found = self._once(
-            f"stress of {axes}", places, lambda shown: stress(self.dissimilarities(shown), points[:, chosen])
-        )
-        return shares[chosen], found
+
+        def both(shown: Any) -> tuple[float, float]:
+            distance, plane = self.dissimilarities(shown), points[:, chosen]
+            return stress(distance, plane), stress(distance, plane, ties="kept")
+
+        return shares[chosen], self._once(f"stress of {axes}", places, both)
 
     def cluster_shares(self) -> ClusterShares:
         """Presentations of pairs of items, summed by their clusters."""
@@ -255,12 +260,15 @@ def classical_scaling(
     return turn_upright(points), shares, vectors**2 @ values
 
 
-def stress(distance: Square, points: Float[np.ndarray, "items axes"]) -> float:
+def stress(
+    distance: Square, points: Float[np.ndarray, "items axes"], *, ties: Literal["broken", "kept"] = "broken"
+) -> float:
     """Return Kruskal's stress-1 of points: 0 if they are the farther apart, the larger the distance given.
 
     The root of the sum of squares of what the distances of the points differ from the nearest ones in the order of
     those given, as a part of their own: J. B. Kruskal (1964), Multidimensional scaling by optimizing goodness of fit to
-    a nonmetric hypothesis, Psychometrika 29. Where those given are equal, these may differ (primary approach to ties).
+    a nonmetric hypothesis, Psychometrika 29. Where those given are equal, these may differ if ties are broken (primary
+    approach), and have to be equal if they are kept (secondary approach).
 
     Examples
     --------
@@ -269,8 +277,12 @@ def stress(distance: Square, points: Float[np.ndarray, "items axes"]) -> float:
     (0.0, 0.33)
     """
     given, found = squareform(distance, checks=False).round(9), pdist(points)
-    found = found[np.lexsort((found, given))]
-    fitted = isotonic_regression(found)
+    if ties == "broken":
+        found = found[np.lexsort((found, given))]
+        fitted = isotonic_regression(found)
+    else:
+        _, tie, size = np.unique(given, return_inverse=True, return_counts=True)
+        fitted = isotonic_regression(np.bincount(tie, found) / size, sample_weight=size.astype(float))[tie]
     return float(np.sqrt(((found - fitted) ** 2).sum() / max((found**2).sum(), np.finfo(float).tiny)))
 
 

@@ -8,6 +8,7 @@ from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
+from consilience.annotations.names import MISSING
 
 SLICE = 512  # items whose pairs with all others are counted at a time
 
@@ -22,13 +23,15 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     -------
     DataFrame, indexed by the items
         `n_sorted`, `n_with_cluster`, `n_with_part`, `n_alone`; `next`, the item of another cluster with which it is
-        most often, None if there is none, and `n_with_next`, the groupings in which the two are together.
+        most often, None if there is none, and `n_with_next`, the groupings in which the two are together; `other`, the
+        number of the cluster in which it is most often otherwise, -1 if in none, and `n_in_other`. It is in the one
+        that has most items in its group.
 
     Examples
     --------
     >>> sorts = Groupings.from_matrix([["a", "a"], ["a", "a"], ["b", "a"], ["b", "b"], ["b", "b"]], items=list("pqrst"))
     >>> count_places(sorts, np.array([0, 0, 1, 1, 1]), 2).loc["r"].astype(str).tolist()
-    ['2', '1', '0', '0', 'p', '1']
+    ['2', '1', '0', '0', 'p', '1', '0', '1']
     """
     member = csr_array(codes[:, None] == np.arange(n_clusters), dtype=np.int64)
     held = (csr_array(groupings.incidence.astype(np.int64).T) @ member).toarray()
@@ -44,6 +47,10 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     is_with = ~alone & (n_own > 0) & (2 * n_own >= n_wanted)
     others[row, own] = 0
     is_part = ~is_with & (n_own > 0) & (n_own >= others.max(1, initial=0))
+    is_other = ~(alone | is_with | is_part)
+    in_other = np.zeros((groupings.n_items, n_clusters), dtype=np.int64)
+    np.add.at(in_other, (item[is_other], others[is_other].argmax(1)), 1)
+    n_in_other = in_other.max(1, initial=0)
     counts = (np.bincount(item[mask], minlength=groupings.n_items) for mask in (slice(None), is_with, is_part, alone))
     n_sorted, n_with, n_part, n_alone = counts
     return pd.DataFrame(
@@ -53,6 +60,8 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
             "n_with_part": n_part,
             "n_alone": n_alone,
             **_next(groupings, codes),
+            "other": np.where(n_in_other > 0, in_other.argmax(1), MISSING),
+            "n_in_other": n_in_other,
         },
         index=groupings.items,
     )
@@ -69,3 +78,27 @@ def _next(groupings: Groupings, codes: Int[np.ndarray, " items"]) -> dict[str, n
     names = groupings.items.to_numpy(dtype=object)[found]
     names[most == 0] = None
     return {"next": names, "n_with_next": most}
+
+
+def count_apart(groupings: Groupings, part: Int[np.ndarray, " part"], rest: Int[np.ndarray, " rest"]) -> int:
+    """Count the groupings that have more than half of some items in one group, and of the others in another.
+
+    Of the items that were sorted in the grouping.
+
+    Examples
+    --------
+    >>> sorts = Groupings.from_matrix([["a", "a"], ["a", "a"], ["b", "a"], ["b", "b"]])
+    >>> count_apart(sorts, np.array([0, 1]), np.array([2, 3])), count_apart(sorts, np.array([0, 3]), np.array([1, 2]))
+    (1, 0)
+    """
+    of_grouping, incidence = groupings.grouping_of_group, groupings.incidence.tocsr()
+    most = []
+    for items in (part, rest):
+        held = np.asarray(incidence[items].sum(0)).ravel().astype(int)
+        n_sorted = np.bincount(of_grouping, held, groupings.n_groupings)
+        group = np.full(groupings.n_groupings, MISSING)
+        has_most = np.flatnonzero(2 * held > n_sorted[of_grouping])
+        group[of_grouping[has_most]] = has_most
+        most.append(group)
+    first, second = most
+    return int(((first >= 0) & (second >= 0) & (first != second)).sum())

@@ -15,7 +15,9 @@ With m_i the mean of item i, n_i its ratings and C the rated items of a cluster,
 
 over the P people who rated any of them: the items are all that there are, the people a sample. If everybody rated
 everything, this is the squared standard error of the people's own means. The 95 % interval is that of Student's t with
-P - 1 degrees of freedom. If only means of the items are given, it is that of a mean of |C| items.
+P - 1 degrees of freedom. If only means of the items are given, it is that of a mean of |C| items. The difference of two
+clusters is that of their means, and moved by e_p of the one less e_p of the other: those who rate everything high move
+both. Its interval is narrower than those of the means suggest, and unknown if only means of the items are given.
 
 The lines of the go-zone are the means over all rated items, not those of a cluster. An item on a line is not above it.
 An item is near a line if other raters could move it into the go-zone or out of it: if it is inside, and no farther than
@@ -28,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -70,6 +73,9 @@ class ItemRatings:
         The clusters of the items.
     given : DataFrame, indexed by scale
         ``n_annotators`` who rated (0 if only means are known), and the ``lowest`` and ``highest`` rating.
+    steps : DataFrame
+        For each ``scale``, from the highest mean to the lowest, two clusters of neighbouring means: ``higher``,
+        ``lower``, their ``difference``, and ``low`` and ``high``, the ends of its 95 % interval over those who rated.
     """
 
     items: pd.DataFrame
@@ -77,6 +83,7 @@ class ItemRatings:
     scales: tuple[str, ...]
     clusters: FoundClusters
     given: pd.DataFrame
+    steps: pd.DataFrame
 
     @property
     def compared(self) -> tuple[str, str] | None:
@@ -209,7 +216,9 @@ def item_ratings(model: Any, ratings: pd.DataFrame, *, scales: Sequence[str] | N
         both = zip(*above, strict=True)
         frame["above"] = [say_above([s for s, over in zip(used, each) if over]) for each in both]
     given = pd.DataFrame([_describe_ratings(table, scale) for scale in used], pd.Index(used, name="scale"))
-    return ItemRatings(frame.rename_axis("item"), pd.concat(means).sort_index(), tuple(used), clusters, given)
+    steps = [_steps(table, scale, items, clusters, of_scale["mean"]) for scale, of_scale in zip(used, means)]
+    frame = frame.rename_axis("item")
+    return ItemRatings(frame, pd.concat(means).sort_index(), tuple(used), clusters, given, pd.concat(steps))
 
 
 def say_above(scales: Sequence[str]) -> str:
@@ -281,15 +290,40 @@ def _of_clusters(table: pd.DataFrame, scale: str, items: pd.Index, clusters: Fou
     return pd.DataFrame(rows, columns=head).set_index(["cluster", "scale"])
 
 
+def _steps(table: pd.DataFrame, scale: str, items: pd.Index, clusters: FoundClusters, means: pd.Series) -> pd.DataFrame:
+    """Return the differences of clusters of neighbouring means on a scale, with their intervals."""
+    rated = table[table[scale].notna()]
+    moved = {}
+    for code, name in enumerate(clusters.index):
+        mine = rated[rated.index.isin(items[clusters.codes == code])]
+        moved[name] = _moved_by(mine, scale) if ANNOTATOR in table and len(mine) else pd.Series(dtype=float)
+    order = means.droplevel("scale").dropna().sort_values(ascending=False, kind="stable")
+    rows = []
+    for (higher, first), (lower, second) in pairwise(order.items()):
+        error, degrees = _error(moved[higher].sub(moved[lower], fill_value=0.0).to_numpy())
+        half = student.ppf((1 + LEVEL) / 2, degrees) * error if degrees > 0 else np.nan
+        rows.append((scale, higher, lower, first - second, first - second - half, first - second + half))
+    return pd.DataFrame(rows, columns=["scale", "higher", "lower", "difference", "low", "high"])
+
+
 def _error_over_people(mine: pd.DataFrame, scale: str) -> tuple[float, int]:
     """Return the standard error of a cluster's mean over people, and the degrees of freedom; see above."""
+    return _error(_moved_by(mine, scale).to_numpy())
+
+
+def _moved_by(mine: pd.DataFrame, scale: str) -> pd.Series:
+    """Return by how much each person moves a cluster's mean."""
     by_item = mine[scale].groupby(level=0)
     share = (mine[scale] - by_item.transform("mean")) / by_item.transform("size")
-    moved: Float[np.ndarray, " people"] = share.groupby(mine[ANNOTATOR].to_numpy()).sum().to_numpy()
-    n_people, n_items = len(moved), mine.index.nunique()
+    return share.groupby(mine[ANNOTATOR].to_numpy()).sum() / mine.index.nunique()
+
+
+def _error(moved: Float[np.ndarray, " people"]) -> tuple[float, int]:
+    """Return the standard error of what people move, and the degrees of freedom."""
+    n_people = len(moved)
     if n_people < 2:
         return np.nan, 0
-    return float(np.sqrt(n_people / (n_people - 1) * (moved**2).sum())) / n_items, n_people - 1
+    return float(np.sqrt(n_people / (n_people - 1) * (moved**2).sum())), n_people - 1
 
 
 def _error_over_items(means: pd.Series) -> tuple[float, int]:

@@ -8,11 +8,12 @@ from typing import Any
 from consilience.analysis.names import join_names
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels
-from consilience.metrics.reliability import Reliability, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from consilience.metrics.reliability import Reliability, cohen_kappa, fleiss_kappa, krippendorff_alpha, split_half
 
 MOST_ITEMS = 1000  # of groupings: all pairs of items are compared
 MOST_ANNOTATORS = 20  # all pairs of whom are compared by Cohen's kappa
-N_DRAWS = 200
+N_DRAWS, N_DIVISIONS = 200, 40
+SPLIT_HALF = "split_half"
 NAMES = {
     "krippendorff_alpha": "Krippendorff's alpha",
     "ordinal_alpha": "Krippendorff's alpha of levels with an order",
@@ -26,7 +27,8 @@ def reliability_of(annotations: Labels | Groupings) -> dict[str, Reliability]:
     if isinstance(annotations, Groupings):
         if annotations.n_items > MOST_ITEMS:
             return {}
-        return {"krippendorff_alpha": krippendorff_alpha(annotations, n_draws=N_DRAWS)}
+        alpha = krippendorff_alpha(annotations, n_draws=N_DRAWS)
+        return {"krippendorff_alpha": alpha, SPLIT_HALF: split_half(annotations, n_divisions=N_DIVISIONS)}
     found = {
         "krippendorff_alpha": krippendorff_alpha(annotations, n_draws=N_DRAWS),
         "fleiss_kappa": fleiss_kappa(annotations, n_draws=N_DRAWS),
@@ -48,10 +50,25 @@ def sentences_on_reliability(found: Mapping[str, Mapping[str, Any]], *, of_pairs
     >>> sentences_on_reliability({"krippendorff_alpha": known}, of_pairs=False)
     ["Agreement beyond chance (0: chance, 1: full; 90% interval over items): Krippendorff's alpha 0.61 (0.55 to 0.67)."]
     """
+    halves = found.get(SPLIT_HALF)
+    found = {name: figures for name, figures in found.items() if name != SPLIT_HALF}
     known = {name: figures for name, figures in found.items() if not figures["note"]}
     if not known:
         return [figures["note"] for figures in found.values()][:1]
     each = [f"{NAMES[name]} {one['value']:.2f} ({one['low']:.2f} to {one['high']:.2f})" for name, one in known.items()]
     about = " on pairs, together or apart" if of_pairs else ""
     scale = f"0: chance, 1: full; 90% interval{'' if len(each) == 1 else 's'} over {current_words().items}"
-    return [f"Agreement beyond chance{about} ({scale}): {join_names(each)}."]
+    agree = f"Agreement beyond chance{about} ({scale}): {join_names(each)}."
+    return [agree, *_say_halves(halves)]
+
+
+def _say_halves(found: Mapping[str, Any] | None) -> list[str]:
+    """Say how far two halves of the annotators put the same items together; nothing if that is unknown."""
+    if found is None or found["note"] or not found["value"] > 0:
+        return []
+    words, whole = current_words(), found["value"]
+    return [
+        f"Two random halves of the {words.annotators} put the same {words.items} together: the shares of all pairs "
+        f"have r = {whole / (2 - whole):.2f} on average, and those of two panels as large as this one would have "
+        f"{whole:.2f} (split-half reliability, Spearman-Brown)."
+    ]

@@ -7,7 +7,8 @@ merges two names is given as the reason:
 - ending, article, conjunction, word order, one letter: they differ in the endings of words, as a singular and a plural
   do (English, Romance -s, Greek), in an article before them, an "and" between words, the order of their words, or, in
   seven letters or more, one letter; and the items under them overlap;
-- same items: at least three people used each, and put nearly the same items under them.
+- same items: at least three people used each, and put nearly the same items under them; not if half of the people
+  wrote several words with ; or , between, which describe items and do not mean the same.
 
 Two names that one person used for two groups are never merged by the last two steps: that person tells them apart. The
 overlap of two names is that of their profiles, the share of the people who used a name that put each item under it: the
@@ -149,7 +150,8 @@ def standard_names(groupings: Any, corrections: Any = None) -> StandardNames:
     Names are merged if they differ in case, accents, blanks or punctuation; if they are a singular and a plural of
     English, Greek or a Romance -s, differ in an article before them, in an "and" between words, in the order of words,
     or in one of seven letters or more, and the items under them overlap; or if at least three people used each and put
-    nearly the same items under them (an overlap of 0.8 of the shares of people for each item). The last two never merge
+    nearly the same items under them (an overlap of 0.8 of the shares of people for each item), unless half of the
+    people wrote several words with ; or , between, as in free sorts with words. The last two never merge
     names that one person used for different groups. Numbers, names that end in a number and single letters are taken
     for groups without a name.
 

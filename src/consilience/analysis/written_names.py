@@ -124,8 +124,15 @@ class WrittenNames:
             return MergedNames(spelling, spelling, spelling)
         form = _merge_forms([self.folds[unit] for unit in units], self._uses(by_spelling, len(units)))
         heads, by_form = np.unique(form, return_inverse=True)
-        items = _merge_same_items(self._uses(by_form[by_spelling], len(heads)))
+        heads_alone = np.arange(len(heads))
+        items = heads_alone if self._describe() else _merge_same_items(self._uses(by_form[by_spelling], len(heads)))
         return MergedNames(spelling, units[form][by_spelling], units[heads[items]][by_form[by_spelling]])
+
+    def _describe(self) -> bool:
+        """Whether half of the people wrote several words with ; or , between, which describe the items of a group."""
+        lists = np.array([any(mark in text.strip(" ;,") for mark in ";,") for text in self.texts] + [False])
+        writers = np.unique(self.groupings.annotator_of_group[lists[self.code_of_group]])
+        return 2 * len(writers) >= self.groupings.n_annotators
 
     def _uses(self, of_name: Int[np.ndarray, " names"], n: int) -> NameUses:
         return NameUses.in_groupings(self.groupings, np.append(of_name, MISSING)[self.code_of_group], n)

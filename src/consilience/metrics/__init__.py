@@ -14,7 +14,7 @@ from consilience.metrics.clusterings import (
 from consilience.metrics.odd_one_out import OddOneOut, odd_one_out
 from consilience.metrics.odd_one_out_questions import odd_one_out_questions
 from consilience.metrics.profiles import association, cluster_profile
-from consilience.metrics.reliability import Reliability, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from consilience.metrics.reliability import Reliability, cohen_kappa, fleiss_kappa, krippendorff_alpha, split_half
 
 __all__ = [
     "OddOneOut",
@@ -36,6 +36,7 @@ __all__ = [
     "order_by_agreement",
     "pairwise_f",
     "same_log_loss",
+    "split_half",
     "v_measure",
 ]
 

@@ -16,11 +16,15 @@ Of groupings, "items" are pairs of items, and "labels" whether a grouping puts t
 of a bootstrap of items, and of groupings of the pairs of drawn items, without those of an item with itself. Each of
 several labels of an item by one annotator counts. Fleiss' κ is generalised to items with different numbers of labels.
 
+The split-half reliability of groupings is what the shares of the groupings that put two items together, over all pairs,
+would correlate with those of as many other people: r of two random halves of the annotators is stepped up by the
+formula of Spearman and Brown, 2 r / (1 + r), of the mean r over divisions.
+
 References
 ----------
 Krippendorff (2011). Computing Krippendorff's alpha-reliability. Fleiss (1971). Measuring nominal scale agreement among
 many raters. Psychological Bulletin 76. Cohen (1960). A coefficient of agreement for nominal scales. Educational and
-Psychological Measurement 20.
+Psychological Measurement 20. Spearman (1910). Correlation calculated from faulty data. British Journal of Psychology 3.
 """
 
 from __future__ import annotations
@@ -32,10 +36,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings, Labels
+from consilience.annotations.fit_arguments import as_groupings
 from consilience.annotations.types import Integer, Literal, RandomSource
 from consilience.errors import InputError
 from consilience.inference.randomness import spawn_generator
@@ -45,6 +50,8 @@ ENTRIES = 1 << 20  # of weights and tables of draws in memory at a time
 MOST_ITEMS = 5000  # of groupings: all pairs are compared
 ONE_ANNOTATOR = "No item has labels of two annotators, so there is no agreement to measure."
 NO_PAIR = "No two items are in two groupings together, so there is no agreement to measure."
+FEW_HALVES = "Halves of fewer than four annotators are not compared."
+CONSTANT = "Every two items are put together equally often, so that halves of the annotators have no correlation."
 ALL_EQUAL = "All labels are equal, so that chance alone explains their agreement."
 
 Weights = Float[np.ndarray, "draws items"]
@@ -60,7 +67,7 @@ class Reliability:
     value : float
         NaN if it is not defined; `note` says why.
     low, high : float
-        Interval of 90 %, by a bootstrap of the items.
+        Interval of 90 %, by a bootstrap of the items; of `split_half`, what 90 % of the divisions have.
     n_items : int
         Number of items with two labels or more; of groupings, that of pairs of items.
     note : str
@@ -223,6 +230,69 @@ def cohen_kappa(labels: Any, *, n_draws: Integer = 500, random_state: RandomSour
     return _with_interval(kappa, len(said), n_draws, random_state, ONE_ANNOTATOR)
 
 
+def split_half(groupings: Any, *, n_divisions: Integer = 100, random_state: RandomSource = 0) -> Reliability:
+    """Return what the shares that put items together would correlate with those of as many other annotators.
+
+    Parameters
+    ----------
+    groupings : Groupings, Labels, or array of shape (n_items, n_annotators)
+        At most 5000 items.
+    n_divisions : int, default=100
+        How often the annotators are divided into random halves.
+    random_state : None, int, Generator or RandomState, default=0
+        Of the divisions.
+
+    Returns
+    -------
+    Reliability
+        `value` is 2 r / (1 + r) of the mean r over divisions. NaN of fewer than four annotators.
+
+    Raises
+    ------
+    InputError
+        Wrong annotations or parameters.
+
+    References
+    ----------
+    Spearman (1910). Correlation calculated from faulty data. British Journal of Psychology 3.
+
+    Examples
+    --------
+    >>> sorts = [["a", "x", "1", "b"], ["a", "x", "1", "b"], ["b", "y", "1", "c"], ["b", "y", "2", "c"]]
+    >>> round(split_half(sorts).value, 2)
+    0.89
+    """
+    given = as_groupings(groupings, None, "split_half")
+    if given.n_items > MOST_ITEMS:
+        raise InputError(f"All pairs of {given.n_items} items are too many: at most {MOST_ITEMS} items.")
+    if given.n_annotators < 4:
+        return Reliability(np.nan, np.nan, np.nan, 0, FEW_HALVES)
+    rng, upper = spawn_generator(random_state), np.triu_indices(given.n_items, 1)
+    in_group = given.incidence.astype(np.float32).tocsc()
+    in_grouping = (in_group @ _groups_of_groupings(given).astype(np.float32)).tocsc()
+
+    def counts(mine: Bool[np.ndarray, " annotators"]) -> list[np.ndarray]:
+        """Return in how many groupings of these annotators each two items are together, and in how many at all."""
+        both = ((in_group, mine[given.annotator_of_group]), (in_grouping, mine[given.annotator_of_grouping]))
+        return [_products(sets[:, kept])[upper] for sets, kept in both]
+
+    together, presented = counts(np.ones(given.n_annotators, dtype=bool))
+    found, n_pairs = [], 0
+    for _ in range(int(n_divisions)):
+        first = counts(rng.permutation(given.n_annotators) < given.n_annotators // 2)
+        second = [together - first[0], presented - first[1]]
+        seen = (first[1] > 0) & (second[1] > 0)
+        shares = [put[seen] / shown[seen] for put, shown in (first, second)]
+        n_pairs = max(n_pairs, int(seen.sum()))
+        if seen.any() and min(map(np.ptp, shares)) > 0:
+            found.append(np.corrcoef(shares)[0, 1])
+    if not found:
+        return Reliability(np.nan, np.nan, np.nan, n_pairs, CONSTANT if n_pairs else NO_PAIR)
+    ends = np.percentile(found, INTERVAL)
+    value, low, high = (float(2 * r / (1 + r)) if r > 0 else float(r) for r in (np.mean(found), *ends))
+    return Reliability(value, low, high, n_pairs)
+
+
 def _labels(annotations: Any, name: str) -> Labels:
     if isinstance(annotations, Labels):
         return annotations
@@ -311,11 +381,7 @@ def _of_pairs(
     if groupings.n_items > MOST_ITEMS:
         raise InputError(f"All pairs of {groupings.n_items} items are too many: at most {MOST_ITEMS} items.")
     incidence = groupings.incidence.astype(float)
-    member = csr_array(
-        (np.ones(groupings.n_groups), (np.arange(groupings.n_groups), groupings.grouping_of_group)),
-        shape=(groupings.n_groups, groupings.n_groupings),
-    )
-    presented = incidence @ member
+    presented = incidence @ _groups_of_groupings(groupings)
     together, n = (incidence @ incidence.T).toarray(), (presented @ presented.T).toarray()
     for matrix in (together, n):
         np.fill_diagonal(matrix, 0)
@@ -335,6 +401,22 @@ def _of_pairs(
         return Reliability(np.nan, np.nan, np.nan, 0, NO_PAIR)
     found = _with_interval(of_weights, groupings.n_items, n_draws, random_state, NO_PAIR)
     return Reliability(found.value, found.low, found.high, n_pairs, found.note)
+
+
+def _groups_of_groupings(groupings: Groupings) -> csr_array:
+    """Return which group is of which grouping."""
+    places = (np.arange(groupings.n_groups), groupings.grouping_of_group)
+    return csr_array((np.ones(groupings.n_groups), places), shape=(groupings.n_groups, groupings.n_groupings))
+
+
+def _products(sets: Any) -> Float[np.ndarray, "items items"]:
+    """Return of how many sets each two items are members."""
+    step = max(ENTRIES // sets.shape[0], 1)
+    total = np.zeros((sets.shape[0],) * 2)
+    for start in range(0, sets.shape[1], step):
+        part = sets[:, start : start + step].toarray()
+        total += part @ part.T
+    return total
 
 
 def _alpha_of_pairs(sums: PairSums) -> Float[np.ndarray, " draws"]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from jaxtyping import Float
 
@@ -33,8 +35,8 @@ MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
 WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
 RARE, COMPANIONS = 5, 3  # names of a cluster without a common one, and items put with a single one, that are listed
-SELDOM_FOUND = 0.5  # share of the draws with much the same cluster, below which it is said
 OFTEN_JOINED = 0.2  # share of the draws in which a cluster is one with another, for it to be said
+CHANGES = 2  # joins and divisions of clusters that are said
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
 
@@ -59,12 +61,14 @@ def lead(subject: Subject) -> str:
         n_found = int((subject.moves.found_again >= RELIABLE).sum())
         n_all = len(clusters.names)
         of_all = "all" if n_found == n_all else "none" if not n_found else f"{n_found:,}"
-        again = f", {of_all} of which another panel of {found.n_people:,} would find again"
+        find = "probably find" if certainty_sections.are_rough(subject, found) else "find"
+        again = f", {of_all} of which another panel of {found.n_people:,} would {find} again in the main"
         if n_all == 1:
-            again = f" that another panel of {found.n_people:,} would {'' if n_found else 'not '}find again"
+            again = f" that another panel of {found.n_people:,} would {'' if n_found else 'not '}{find} again"
     sentences = [
         f"{text}{again}{_in_doubt(subject)}{_made_just_these(subject)}.",
         _say_what_is_repeated(subject, found),
+        *_say_what_changes(subject),
     ]
     firm, weak = _firm_and_weak(subject)
     return " ".join([*sentences, *_say_what_is_firm(firm, weak), _trust(subject, is_firm=not weak)])
@@ -132,16 +136,31 @@ def _in_doubt(subject: Subject) -> str:
 
 def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     """Say which share of the pairs that are together would be so again, and how many items would stay."""
-    words, noun = current_words(), subject.clusters.noun
+    words = current_words()
     if np.isnan(found.repeats_together):
         return f"Of all pairs of {words.items}, {percent(found.repeats)} would come out as here, together or apart."
     is_mixed = subject.segments is not None and subject.segments.n_segments > 1  # draws have the same segments
     about = "at best" if is_mixed else "roughly" if certainty_sections.are_rough(subject, found) else "about"
     again = f"Of the pairs of {words.items} together here, {about} {percent(found.repeats_together)} would be so again"
     chance = f"({percent(found.chance_together)} by chance)"
-    n_moved = int(certainty_sections.are_in_doubt(subject, SELDOM_STAYS).sum())
-    stay = f"{words.n_items(n_moved)} would stay in {'its' if n_moved == 1 else 'their'} {noun}"
-    return f"{again} {chance}{f', and {stay} in fewer than {SELDOM_STAYS:.0%} of such panels' if n_moved else ''}."
+    n_marked = 0 if subject.clusters.is_named else int(certainty_sections.are_marked(subject).sum())
+    doubted = f"; {words.n_items(n_marked)} {'is' if n_marked == 1 else 'are'} in doubt (?)"
+    return f"{again} {chance}{doubted if n_marked else ''}."
+
+
+def _say_what_changes(subject: Subject) -> list[str]:
+    """Say which clusters other panels often join, and which they divide; nothing if none."""
+    titles = subject.clusters.titles
+    if subject.clusters.is_named or certainty_sections.is_little(cast(Certainty, subject.certainty)):
+        return []
+    joined = np.triu(_often_joined(subject))
+    found = [
+        (joined[a, b], f"join “{titles[a]}” and “{titles[b]}”") for a, b in np.argwhere(joined >= OFTEN_JOINED).tolist()
+    ]
+    found += [(split.share, f"divide “{titles[split.cluster]}” in two") for split in subject.moves.splits]
+    found.sort(key=lambda change: -change[0])
+    changes = [f"{percent(share)} would {what}" for share, what in found[:CHANGES]]
+    return [f"Of other panels, {join_names(changes)}."] if changes else []
 
 
 def _trust(subject: Subject, *, is_firm: bool) -> str:
@@ -164,7 +183,7 @@ def _trust(subject: Subject, *, is_firm: bool) -> str:
     if not (found.repeats_together >= RELIABLE and 1 - moved.sum() / found.items["stays"].notna().sum() >= RELIABLE):
         trust = f"Rely on the broad lines, and not on single {words.items} without a second look"
         return "; nor ".join([trust, *number]) + "."
-    n_doubted = max(int(moved.sum()), len(_list_doubted(subject)))
+    n_doubted = max(int(certainty_sections.are_marked(subject).sum()), len(_list_doubted(subject)))
     many_doubted = n_doubted > MANY_DOUBTED * len(subject.items)
     if clusters.is_named and many_doubted:
         if n_doubted == len(subject.items):
@@ -197,8 +216,9 @@ def lists(subject: Subject) -> ClusterLists:
     words, noun = current_words(), subject.clusters.noun
     found = _of_classes(subject) if subject.clusters.is_named else _of_clusters(subject)
     reading = (
-        f"?: others would often put the {words.item} elsewhere: alone, with part of its {noun}, or with all of it in a "
-        "larger one."
+        f"?: in doubt, because more than {1 - SELDOM_STAYS:.0%} of other panels would put the {words.item} elsewhere "
+        f"on its own (not with most of its {noun} or a part that is named), or because fewer than two thirds of these "
+        f"{words.annotators} put it with its {noun} or a part of it."
     )
     if subject.clusters.is_named:
         reading = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many of "
@@ -222,9 +242,9 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         tied, others = tied_names(subject.names, called), next_names(subject.names, called)
     joined = _often_joined(subject)
     few_namers = f" of {subject.n_namers:,}" if subject.of_namers else ""
-    again, leaves = np.ones(len(clusters.index)), np.zeros(len(items), dtype=bool)
-    if subject.certainty is not None:
-        again, leaves = subject.moves.found_again, certainty_sections.are_in_doubt(subject, SELDOM_STAYS)
+    sure, leaves = subject.certainty, np.zeros(len(items), dtype=bool)
+    if sure is not None:
+        leaves = certainty_sections.are_marked(subject)
     found = []
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
@@ -239,8 +259,8 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             mine_of = (subject.names["cluster"] == code) & (subject.names["name"] == called[code])
             users, wordings = subject.names.loc[mine_of, ["n_annotators", "wordings"]].iloc[0]
             n_users = n_using(subject, called[code])
-            word = f" ({n_users:,} use “{called[code]}” as one word among others, of some of these)" if n_users else ""
-            so = "so" if len(tied[code]) == 1 else join_some(tied[code], TIED)
+            word = f" ({n_users:,} in all use “{called[code]}”, alone or among other words)" if n_users else ""
+            so = f"{'just ' if word else ''}so" if len(tied[code]) == 1 else join_some(tied[code], TIED)
             each = (word or _list(wordings)) if len(tied[code]) == 1 else f" each{word}"
             about.append(f"called {so} by {users:,}{few_namers}{each}")
         elif any(called):
@@ -250,8 +270,12 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         if joined[code, partner] >= OFTEN_JOINED:
             share = percent(joined[code, partner])
             about.append(f"joined with “{clusters.titles[partner]}” in {share} of other panels")
-        if again[code] < SELDOM_FOUND:
-            about.append(f"found again in {percent(again[code])} of other panels")
+        if sure is not None:
+            again, whole = subject.moves.found_again[code], subject.moves.found_whole[code]
+            all_of_it = f", whole in {percent(whole)}" if whole < again else ""
+            about.append(f"found again in {percent(again)} of other panels{all_of_it}")
+            parts = [split for split in subject.moves.splits if split.cluster == code]
+            about += [f"likely to split off: {certainty_sections.say_split(subject, part, sure)}" for part in parts]
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         alternatives = tied[code][1:TIED] or list(filter(None, [others[code]]))
         other = " ".join(f"or {name}" for name in alternatives)
@@ -270,10 +294,9 @@ def _say_who_made(subject: Subject, code: int, size: int) -> list[str]:
         return [f"left alone by {exactly:,} of {who}{'' if n_sorted == people else 'it'}{_companions(subject, code)}"]
     alone = f", always with other {words.items}" if whole else ""
     if exactly:
-        alone = f", by {'all' if exactly == whole else f'{exactly:,}'} with no other {words.item}"
-    roughly = f"much the same group: {int(made['roughly']):,}"
-    kept = f"kept together by {whole:,} of {who}{'' if n_sorted == people else 'them all'}{alone}"
-    return [kept, roughly if n_sorted == people else f"{roughly} of {people:,}"]
+        alone = f", by {'all' if exactly == whole else f'{exactly:,}'} with nothing else"
+    roughly = f"much the same group made by {int(made['roughly']):,} of {people:,}"
+    return [roughly, f"all in one group by {whole:,}{'' if n_sorted == people else f' of {who}them all'}{alone}"]
 
 
 def _companions(subject: Subject, code: int) -> str:

@@ -16,6 +16,7 @@ from consilience.metrics.clusterings import ari
 
 NAMED = 8  # items that a cut puts elsewhere, in a sentence
 HEADING = "Fewer clusters, or more"
+EXPLAINED = 2  # cuts that are nearly as good, and are said to join or leave what
 
 
 def section(subject: Subject) -> Section | None:
@@ -116,10 +117,12 @@ def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
     best = found.best
     k, most = int(found.n_clusters[best]), float(found.agreement[best])
     text = f"Cuts of the tree agree best with people's groups at {quantify(k, 'cluster')} ({number(most)})"
-    near = found.n_clusters[[mark == AS_GOOD for mark in marks]].tolist()
+    near = [cut for cut, mark in enumerate(marks) if mark == AS_GOOD]
     answers = [f"{text}; every other number agrees clearly less."]
     if near:
-        answers = [f"{text}; {_ranges(near)} would do nearly as well."]
+        numbers = found.n_clusters[near].tolist()
+        which = _ranges(numbers) if len(near) > EXPLAINED else join_names([_say_cut(found, cut, own) for cut in near])
+        answers = [f"{text}; {which} would do nearly as well."]
     clearest = found.n_clusters[_are_clearest(found)].tolist()
     if len(clearest):
         first = next((own_or_best for own_or_best in (n_found, k) if own_or_best in clearest), clearest[0])
@@ -129,14 +132,40 @@ def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
         if first != k or others:
             n_first = quantify(first, "cluster")
             answers.append(f"Of the cuts, {n_first} are the clearest by the silhouette ({silhouette}){as_clear}.")
-    joins = [_joined_titles(join, own) for join in own.joined if found.mark_of(join)]
-    as_good = f"; {n_found - 1} would do nearly as well, with {' or '.join(joins)} joined" if joins else ""
+    joins = [f"{_joined_titles(join, own)} ({number(join.agreement)})" for join in own.joined if found.mark_of(join)]
+    parts = [f"{say_divided(part, own)} ({number(part.agreement)})" for part in own.divided if found.mark_of(part)]
+    fewer = [f"{n_found - 1} with {' or '.join(joins)} joined"] if joins else []
+    more = [f"{n_found + 1} with {' or '.join(parts)}"] if parts else []
+    as_good = f"; nearly as well would do {'; or '.join([*fewer, *more])}" if joins or parts else ""
+    if own.divided and not parts:
+        nearest = own.divided[0]
+        as_good += f"; {n_found + 1} with {say_divided(nearest, own)} agree less ({number(nearest.agreement)})"
     answers.insert(
         1,
         f"The agreement of this report's {quantify(n_found, 'cluster')}, which need not follow the tree, is "
         f"{number(agreement)}{as_good}.",
     )
     return [*answers, *compare_cut(found, own)]
+
+
+def _say_cut(found: CutFigures, cut: int, own: OwnClusters) -> str:
+    """Return the number of clusters of a cut, and how they differ from the report's."""
+    how = _how_of(found, cut, own)
+    return f"{found.n_clusters[cut]}{f', which {how},' if how else ''}"
+
+
+def _compared(found: CutFigures, cut: int, own: OwnClusters) -> str:
+    """Say how the clusters of a cut differ from the report's."""
+    moved = own.items[np.flatnonzero(are_moved(found.clusters[cut], own.codes))]
+    elsewhere = f"has {join_some(list(map(name_text, moved)), NAMED)} elsewhere"
+    return _how_of(found, cut, own) or (elsewhere if len(moved) else "the same")
+
+
+def say_divided(part: OwnClusters, own: OwnClusters) -> str:
+    """Say which items of a cluster of the report are one of their own."""
+    new = part.codes != own.codes
+    title = own.titles[int(own.codes[new][0])]
+    return f"“{title}” without {join_some(list(map(name_text, own.items[new])), NAMED)}"
 
 
 def _joined_titles(join: OwnClusters, own: OwnClusters) -> str:
@@ -191,17 +220,20 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
                 Cell(number(found.silhouette[cut]), tone="low" if clearest[cut] else ""),
                 number(like[cut]),
                 Cell(marks[cut]),
+                Cell(names=(_compared(found, cut, own),)),
             )
         )
     report = f"{own.n_clusters} of the report (model)"
     short, uncertain = found.shortfall_of(own)
     less = f"{number(short, 3)} ± {number(uncertain, 3)}"
-    rows.append(row(report, number(own.agreement), less, number(own.silhouette), number(1.0), found.mark_of(own)))
-    for join in own.joined:
-        less = "{} ± {}".format(*(number(value, 3) for value in found.shortfall_of(join)))
-        cells = (number(join.agreement), less, number(join.silhouette), number(ari(own.codes, join.codes)))
-        which = f"{join.n_clusters} of the report: {_joined_titles(join, own)} joined"
-        rows.append(row(Cell(names=(which,)), *cells, found.mark_of(join)))
+    rows.append(row(report, number(own.agreement), less, number(own.silhouette), number(1.0), found.mark_of(own), "–"))
+    others = [(join, f"joins {_joined_titles(join, own)}") for join in own.joined]
+    others += [(part, f"has {say_divided(part, own)}") for part in own.divided]
+    for other, how in others:
+        less = "{} ± {}".format(*(number(value, 3) for value in found.shortfall_of(other)))
+        cells = (number(other.agreement), less, number(other.silhouette), number(ari(own.codes, other.codes)))
+        which = f"{other.n_clusters} of the report"
+        rows.append(row(which, *cells, found.mark_of(other), Cell(names=(how,))))
     frame = pd.DataFrame(
         {
             "n_clusters": found.n_clusters,
@@ -222,6 +254,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
             Column("Silhouette"),
             Column("Like the report's"),
             Column("How good", "line"),
+            Column("Beside the report's", "wide"),
         ],
         rows,
         reading=(
@@ -229,8 +262,8 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
             "and 0 for agreement by chance. Below the best: the mean difference to the best cut, with its standard "
             f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: "
             f"{ABOUT_SILHOUETTE} Like the report's: agreement with the clusters that the model found, 1 for the same "
-            "ones; the last rows join two of them. Coloured are the best agreement, "
-            f"those that are nearly as good, and the best silhouette.{_say_skipped(found)}"
+            "ones; the last rows join two of them, or divide one as its own tree does. Coloured are the best "
+            f"agreement, those that are nearly as good, and the best silhouette.{_say_skipped(found)}"
         ),
         download=download("cuts.csv", frame.round(4)),
     )

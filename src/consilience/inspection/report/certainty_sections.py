@@ -10,7 +10,9 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.certainty import Certainty, can_be_weighed, few_people
+from consilience.analysis.certainty_moves import Split
 from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.item_places import count_apart
 from consilience.analysis.item_spread import can_place
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
@@ -33,7 +35,8 @@ FEW_OF_MANY = 0.3  # mean share of the items that people sorted
 SMALL = 20  # people
 LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
 MOST_COMPANIONS, MOST_SPLIT = 3, 8  # items named that are in a new cluster
-COLUMNS = ["cluster", "stays", "repeats", "elsewhere"]
+COLUMNS = ["cluster", "singly", "stays", "repeats", "elsewhere"]
+ROUNDING = 1e-9  # of shares
 READABLE = 720  # CSS pixels that names of items need
 
 
@@ -51,8 +54,10 @@ def in_short(subject: Subject) -> list[str]:
     findings = [again, *_numbers_in_short(subject, found), *filter(None, [little_in_short(found)])]
     worst = _doubtful(subject).head(NAMED)
     if len(worst):
-        names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["stays"].items()]
-        findings.append(f"Least certain, by how often it stays in its {clusters.noun}: {join_names(names)}.")
+        names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["singly"].items()]
+        findings.append(
+            f"Least certain, by how often it would leave its {clusters.noun} on its own: {join_names(names)}."
+        )
     return findings + _split_in_short(subject, found)
 
 
@@ -67,15 +72,30 @@ def _say_of_all_pairs(found: Certainty) -> str:
 def _split_in_short(subject: Subject, found: Certainty) -> list[str]:
     """Say which part of a cluster is most likely to split off; nothing if none often does."""
     clusters = subject.clusters
-    split = None if clusters.is_named else subject.moves.likeliest_split()
-    if split is None:
-        return []
-    names = join_some([name_text(found.items.index[place]) for place in split.items], MOST_SPLIT)
-    called = subject.name_of(split.items) if clusters.called else ""
+    splits = [] if clusters.is_named else subject.moves.splits
     return [
-        f"Most likely to split off: {current_words().n_items(len(split.items))} of “{clusters.titles[split.cluster]}”"
-        f"{called}, all of them together in {percent(split.share)} of draws, and some in more: {names}."
+        f"Most likely to split off from “{clusters.titles[split.cluster]}”{_called(subject, split)}: "
+        f"{say_split(subject, split, found)}."
+        for split in splits[:1]
     ]
+
+
+def _called(subject: Subject, split: Split) -> str:
+    return subject.name_of(split.items) if subject.clusters.called else ""
+
+
+def say_split(subject: Subject, split: Split, found: Certainty) -> str:
+    """Name the items of a part that splits off, and say how often it does and how many people keep it apart."""
+    names = join_some([name_text(found.items.index[place]) for place in split.items], MOST_SPLIT)
+    said = f"{names}, in {percent(split.share)} of other panels a {subject.clusters.noun} of their own"
+    if subject.places is None:
+        return said
+    rest = np.setdiff1d(np.flatnonzero(subject.clusters.codes == split.cluster), split.items)
+    n_apart, words = count_apart(subject.groupings, split.items, rest), current_words()
+    return (
+        f"{said}; {n_apart:,} of {words.n_annotators(subject.annotations.n_annotators)} have most of these in "
+        "one group, and most of the rest in another"
+    )
 
 
 def is_little(found: Certainty) -> bool:
@@ -170,16 +190,29 @@ def beyond_chance(found: Certainty) -> float:
     return (found.repeats - found.chance) / (1 - found.chance) if found.chance < 1 else 1.0
 
 
-def are_in_doubt(subject: Subject, least: float) -> np.ndarray:
-    """Whether each item stays in its cluster, or with most others of it, in fewer draws than that share."""
+def leave_singly(subject: Subject) -> np.ndarray:
+    """Share of the draws in which each item leaves its cluster on its own; see `Moves.moves_with_others`."""
     stays = cast(Certainty, subject.certainty).items["stays"].to_numpy()
-    return stays + (0 if subject.clusters.is_named else subject.moves.joined_whole(len(stays))) < least
+    return 1 - stays - (0 if subject.clusters.is_named else subject.moves.moves_with_others(len(stays)))
+
+
+def are_in_doubt(subject: Subject, least: float) -> np.ndarray:
+    """Whether each item leaves its cluster on its own in more draws than in which it may, to stay in that share."""
+    return leave_singly(subject) > 1 - least + ROUNDING
+
+
+def are_marked(subject: Subject) -> np.ndarray:
+    """Whether each item is in doubt: others would often move it, or few of these people put it with its cluster."""
+    few = _shares_with_own(subject).reindex(subject.annotations.items).to_numpy() < AGREED
+    return are_in_doubt(subject, SELDOM_STAYS) | few
 
 
 def _doubtful(subject: Subject) -> pd.DataFrame:
-    """Return the items that seldom stay in their cluster, those that stay least first."""
-    items = cast(Certainty, subject.certainty).items[are_in_doubt(subject, STAYS)]
-    return items.sort_values(["stays", "repeats"], kind="stable")
+    """Return the items that often leave their cluster on their own, the most often first."""
+    items = cast(Certainty, subject.certainty).items.assign(singly=leave_singly(subject))
+    return items[are_in_doubt(subject, STAYS)].sort_values(
+        ["singly", "stays", "repeats"], ascending=[False, True, True], kind="stable"
+    )
 
 
 def _did(subject: Subject) -> str:
@@ -254,12 +287,14 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
     own, rows = _shares_with_own(subject), []
     codes = dict(zip(found.items.index, clusters.codes, strict=True))
     shown = placed.loc[own.index[:DOUBTFUL_ITEMS]]
-    for name, n_sorted, n_with, n_part, n_alone, other, n_other in shown.itertuples(name=None):
+    columns = ["n_sorted", "n_with_cluster", "n_with_part", "n_alone", "other", "n_in_other"]
+    for name, n_sorted, n_with, n_part, n_alone, other, n_other in shown[columns].itertuples(name=None):
         is_alone, stays = clusters.sizes[codes[name]] == 1, float(found.items.loc[name, "stays"])
         cells = [name_cell(name), cluster_cell(clusters, int(codes[name]))]
         cells += row(*(["–", "–"] if is_alone else [percent(n / n_sorted) for n in (n_with, n_part)]))
         cells += row(percent(n_alone / n_sorted))
-        cells += [name_cell(other) if n_other else Cell("–"), *row(percent(n_other / n_sorted))]
+        there = cluster_cell(clusters, other) if n_other else Cell("–")
+        cells.append(replace(there, more=f"{there.more} ({percent(n_other / n_sorted)})") if n_other else there)
         rows.append([*cells, Cell(("left alone again: " if is_alone else "") + percent(stays))])
     left, file = len(own) - len(rows), found.items.join(placed)
     return ReportTable(
@@ -271,16 +306,16 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
             Column(f"With its {clusters.noun}"),
             Column("With part of it"),
             Column("Alone"),
-            Column(f"Most often with, of other {clusters.nouns}", "text", of_items=True),
-            Column("That share"),
+            Column("Else most often in", clusters.kind),
             Column("Stays with another panel"),
         ],
         rows,
         reading=(
             f"Of the {words.annotators} who sorted the {words.item}. With its {clusters.noun}: in a group with at "
             f"least half of the others of it. With part of it: with fewer, but no other {clusters.noun} has more "
-            f"{words.items} in that group. Those that fewest put with their {clusters.noun} or part of it come first. "
-            f"The last column is about other whole panels. {_about_staying(clusters)}"
+            f"{words.items} in that group. Else: the {clusters.noun} that has most {words.items} in the group, for "
+            f"those who put it neither there nor alone. Those that fewest put with their {clusters.noun} or part of it "
+            f"come first. The last column is about other whole panels. {_about_staying(clusters)}"
         ),
         more=f"{words.n_items(left)} that more {words.annotators} put there" if left > 0 else "",
         download=download("certainty.csv", file.round(4), "item"),
@@ -293,7 +328,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     if worst.empty:
         return None
     given = None
-    n_shown = max(DOUBTFUL_ITEMS, min(int((worst["stays"] < SELDOM_STAYS).sum()), MOST_DOUBTFUL))
+    n_shown = max(DOUBTFUL_ITEMS, min(int(are_in_doubt(subject, SELDOM_STAYS).sum()), MOST_DOUBTFUL))
     if isinstance(subject.annotations, Labels):
         given = labels_of(subject.annotations, found.items.index.get_indexer(worst.index[:n_shown]))
     place = {name: code for code, name in enumerate(clusters.index)}
@@ -301,13 +336,17 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     shown = worst.head(n_shown)
     moves, again = subject.moves, subject.moves.found_again
     places = found.items.index.get_indexer(shown.index)
-    for name, cluster, stays, repeats, elsewhere in shown[COLUMNS].itertuples(name=None):
+    for name, cluster, singly, stays, repeats, elsewhere in shown[COLUMNS].itertuples(name=None):
         code, at = place.get(elsewhere), int(places[len(rows)])
         is_there = moves.places[:, moves.items == at] == (MISSING if code is None else code)
-        cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(stays)]
+        cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(singly), percent(stays)]
         cells += row(percent(again[place[cluster]]), percent(repeats))
-        other = _new_place(subject, at) if code is None else cluster_cell(clusters, code)
-        cells.append(replace(other, more=f"{other.more} ({percent(is_there.mean())})"))
+        if code is None:
+            cells.append(_new_place(subject, at, float(is_there.mean())))
+        else:
+            cells.append(
+                replace(there := cluster_cell(clusters, code), more=f"{there.more} ({percent(is_there.mean())})")
+            )
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
     left = len(worst) - len(rows)
@@ -317,28 +356,30 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         [
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), kind),
-            *(Column(f"Stays in its {clusters.noun}"), Column(f"{clusters.noun.title()} found again")),
+            *(Column("Leaves on its own"), Column(f"Stays in its {clusters.noun}")),
+            Column(f"{clusters.noun.title()} found again"),
             *(Column("Pairs that come out the same"), Column("Else most often in", kind)),
             *([] if given is None else [Column("Labels given", "wide")]),
         ],
         rows,
         reading=(
-            f"{words.Items} that stay in their {clusters.noun} in fewer than {STAYS:.0%} of the draws, the least "
-            f"first; those below {SELDOM_STAYS:.0%} are worth another look, or more people. Found again: of the "
-            f"{words.items} of either {clusters.noun}, more than half are in both. In brackets: in how many draws. "
-            f"Those that leave only as most of their {clusters.noun} is joined with another are not listed."
+            f"{words.Items} that leave their {clusters.noun} on their own in more than {1 - STAYS:.0%} of the draws, "
+            f"the most often first; those above {1 - SELDOM_STAYS:.0%} are worth another look, or more people. On its "
+            f"own: not with most of its {clusters.noun}, as where two are joined, nor with a part that often splits "
+            f"off. Found again: of the {words.items} of either {clusters.noun}, more than half are in both. In "
+            "brackets: in how many draws."
         ),
-        more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
+        more=f"{left:,} more that leave in more than {1 - STAYS:.0%} of the draws" if left > 0 else "",
     )
 
 
-def _new_place(subject: Subject, place: int) -> Cell:
-    """Say with whom an item is in a new cluster most often, or that it is alone."""
+def _new_place(subject: Subject, place: int, share: float) -> Cell:
+    """Say how often an item is in a new cluster and mostly with whom there, or that it is alone."""
     others = subject.moves.companions(place).tolist()
     if not others:
-        return Cell("alone")
+        return Cell(f"alone ({percent(share)})")
     names = tuple(name_text(subject.items["item"].iloc[other]) for other in others[:MOST_COMPANIONS])
-    text = f"a new {subject.clusters.noun}, with "
+    text = f"a new {subject.clusters.noun} ({percent(share)}), mostly with "
     return Cell(text, names=names, more="…" if len(others) > MOST_COMPANIONS else "")
 
 

@@ -9,8 +9,10 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.bridging import bridging_of
+from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.item_ratings import ItemRatings
 from consilience.analysis.names import as_text, join_names, join_some, name_text, quantify
+from consilience.analysis.projection import HARDLY_SHOWN
 from consilience.analysis.words import current_words
 from consilience.inspection.plots.item_ratings import plot_go_zone, plot_pattern_match
 from consilience.inspection.plots.point_labels import say_unwritten
@@ -98,7 +100,24 @@ def bridging_section(subject: Subject) -> Section | None:
         f"In a small {clusters.noun}, the many seldom pairs with all others make it high even where its own "
         f"{words.items} lie close: compare “Any two put together” in “The clusters in figures”{_about_stays(subject)}."
     )
-    return Section("bridging", "Anchors and bridges", [sentence], [by_cluster, by_item])
+    sentences = [*_say_hardly_shown(subject), sentence]
+    return Section("bridging", "Anchors and bridges", sentences, [by_cluster, by_item])
+
+
+def _say_hardly_shown(subject: Subject) -> list[str]:
+    """Name the clusters that the plane of the map hardly shows, whose bridging values say little; nothing if none."""
+    clusters, co_occurrence = subject.clusters, cast(CoOccurrence, subject.co_occurrence)
+    shown = co_occurrence.map(co_occurrence.places).plane((1, 2)).cos2
+    if shown is None:
+        return []
+    means = pd.Series(shown.sum(1)).groupby(clusters.codes[co_occurrence.places]).mean()
+    hidden = [f"“{clusters.titles[code]}”" for code in means.index[means < HARDLY_SHOWN] if code >= 0]
+    if not hidden:
+        return []
+    return [
+        f"The values are measured on the plane of the map, which hardly shows {join_names(hidden)} (mean cos² below "
+        f"{HARDLY_SHOWN:g}): do not compare {'this' if len(hidden) == 1 else 'these'} with others by them."
+    ]
 
 
 def _about_stays(subject: Subject) -> str:
@@ -137,16 +156,37 @@ def _list_go_zone(rated: ItemRatings, most: int) -> str:
 
 
 def _sentences(subject: Subject, rated: ItemRatings) -> list[str]:
-    """Say how far the two scales agree, how many items are above the mean of both, and which may be by chance."""
+    """Say which clusters are first and last, how far two scales agree, and how many items are above both means."""
+    ends = [sentence for scale in rated.scales for sentence in _say_ends(rated, scale)]
     if rated.compared is None:
-        return []
+        return ends
     first, second = map(as_text, rated.compared)
     found = list(filter(None, [_correlation_of_clusters(rated), _correlation_of_items(rated)]))
     match = [f"Pearson's r of {first} and {second} is {join_names(found)}."] if found else []
     more = ""
     if len(rated.scales) > 2:
         more = " Further scales are in the tables; the first two columns of the file are compared."
-    return [*match, "".join([_list_go_zone(rated, LISTED), _say_near(rated), more])]
+    return [*ends, *match, "".join([_list_go_zone(rated, LISTED), _say_near(rated), more])]
+
+
+def _say_ends(rated: ItemRatings, scale: str) -> list[str]:
+    """Say which cluster is rated highest and which lowest on a scale, and whether the next differ."""
+    steps = rated.steps[rated.steps["scale"] == scale]
+    if steps.empty:
+        return []
+    titles = dict(zip(rated.clusters.index, rated.clusters.titles, strict=True))
+    first, last = steps.iloc[0], steps.iloc[-1]
+    highest = f"“{titles[first['higher']]}” is {_say_step(first)} higher than the next, “{titles[first['lower']]}”"
+    lowest = f"“{titles[last['lower']]}” {_say_step(last)} lower than “{titles[last['higher']]}”"
+    return [f"{as_text(scale)}: {highest if len(steps) == 1 else f'{highest}, and {lowest}'}."]
+
+
+def _say_step(step: pd.Series) -> str:
+    """Write a difference with its interval, and whether that leaves open which of the two is higher."""
+    if not np.isfinite(step["low"]):
+        return number(step["difference"])
+    verdict = ": may be chance" if step["low"] <= 0 else ""
+    return f"{number(step['difference'])} ({number(step['low'])} to {number(step['high'])}{verdict})"
 
 
 def _say_near(rated: ItemRatings) -> str:
@@ -192,6 +232,12 @@ def _means_table(rated: ItemRatings) -> ReportTable:
     reading = (
         f"{_who_rated(rated)} The mean over the {words.items} of a cluster, each counted once, with its 95% interval "
         f"over {over}. All: the mean over all {words.items}."
+        + (
+            " Intervals of two clusters may overlap though these differ, as the same people rated both: the sentences "
+            "above have the intervals of differences."
+            if by_people
+            else ""
+        )
     )
     return ReportTable(
         "ratings",

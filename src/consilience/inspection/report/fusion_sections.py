@@ -248,16 +248,26 @@ def _about_plane(subject: Subject) -> str:
     if co_occurrence is None or not 3 < len(co_occurrence.places) <= MOST:
         return ""
     places = co_occurrence.places
-    shares, stress = co_occurrence.plane(places)
+    shares, (stress, kept) = co_occurrence.plane(places)
     if not np.isfinite(stress):
         return ""
     others = [(1, 3), (2, 3)] if n_axes_of(co_occurrence, places) > 2 else []
-    further = "".join(f", of {i} and {j} {number(co_occurrence.plane(places, (i, j))[1])}" for i, j in others)
+    further = "".join(f", of {i} and {j} {number(co_occurrence.plane(places, (i, j))[1][0])}" for i, j in others)
     first, second = shares
     return (
         f"The first two axes of this classical scaling show {first:.1%} and {second:.1%} of the variance, "
         f"together {shares.sum():.1%}; Kruskal's stress-1 of the plane of axes 1 and 2 is {number(stress)}{further} (0 "
-        "if the farther apart two are, the more seldom they were together; ties may be broken)."
+        "if the farther apart two are, the more seldom they were together), or "
+        f"{number(kept)} if pairs that were together equally often have to be equally far.{_yardstick(subject)}"
+    )
+
+
+def _yardstick(subject: Subject) -> str:
+    if not subject.is_concept_map:
+        return ""
+    return (
+        " In 69 studies of concept mapping, by another scaling, the stress was 0.28 on average, and 0.17 to 0.34 "
+        "(Rosas & Kane 2012)."
     )
 
 
@@ -270,7 +280,7 @@ def about_axes(subject: Subject) -> str:
     if words.are_sensory:
         kind = (
             f"All {words.annotators} count alike here: the map is a classical scaling, and not the compromise of "
-            "DISTATIS, which weighs them."
+            "DISTATIS, which weighs them, and whose dimensions are tested on their own."
         )
     n, shown = int(found["real"].sum()), min(3, len(found))
     if n == 0:

@@ -20,7 +20,7 @@ MOST_ITEMS = 500  # of the annotations of such a report
 LEAST_COVERAGE = 0.5  # mean share of the items that somebody who chose among given names placed
 GRID, MERGED = 80, 8  # standard names of the grid; names listed for each reason
 MATRIX_NAMES, MATRIX_ITEMS = 15, 100  # columns and rows of the matrix
-TABLE = 100  # names or items of a table
+TABLE, RIVALS = 100, 2  # names or items of a table; names of an item of which none leads
 CONTENTS = 5  # items listed under a name
 NAMED, TIED = 6, 1e-9  # names or items in a sentence; agreement that differs by less is equal
 HEAD = 40  # letters of a name over a column
@@ -42,7 +42,8 @@ def counted_as_one() -> str:
     """Say which names are counted as one, in the same words wherever names are counted."""
     return (
         "Most spellings and plurals, and word order, are counted as one name; translations and synonyms are not, "
-        f"unless at least {FEWEST} people each put nearly the same {current_words().items} under them."
+        f"unless at least {FEWEST} people each put nearly the same {current_words().items} under them, and fewer than "
+        "half wrote several words with a comma or semicolon between."
     )
 
 
@@ -128,6 +129,11 @@ def _name_tied(names: pd.Index) -> str:
     return join_some(list(map(name_text, names)), NAMED)
 
 
+def _of_one_each(rarer: pd.DataFrame) -> str:
+    n_single = int((rarer["n_annotators"] == 1).sum())
+    return "" if not n_single else f"{', all' if n_single == len(rarer) else ', most'} of them of one person each"
+
+
 def grid_table(found: StandardNames) -> ReportTable:
     """Return the table of standard names, with the names merged into each and why."""
     merged = {str(name): rows for name, rows in found.grid.groupby("standard", sort=False)}
@@ -154,7 +160,7 @@ def grid_table(found: StandardNames) -> ReportTable:
             f"{words.items} overlap. Same {words.items}: they overlap by at least {SAME_ITEMS:.0%}. Names that one "
             "person used for two groups stay apart. Agreement: see “The standard names”."
         ),
-        more=f"{quantify(left, 'more name')}, most of them of one person each" if left > 0 else "",
+        more=f"{quantify(left, 'more name')}{_of_one_each(figures.drop(shown.index))}" if left > 0 else "",
         download=download("standard-names.csv", found.grid),
     )
 
@@ -269,7 +275,9 @@ def items_table(found: StandardNames) -> ReportTable:
     for item, name, n_annotators, agreement, n_names in figures.head(TABLE).itertuples(name=None):
         common = Cell("–")
         if n_annotators:
-            common = Cell(f"none ({round(agreement * n_annotators):,} of {n_annotators:,} at most)")
+            counts = found.placements.loc[item].sort_values(ascending=False, kind="stable")
+            near = counts[counts > 0].head(RIVALS)
+            common = Cell(pairs=tuple((f"{count:,}", name_text(rival)) for rival, count in near.items()))
         if name is not None:
             common = Cell(names=(name_text(name),))
         rows.append(row(name_cell(item), common, f"{n_annotators:,}", percent(agreement), f"{n_names:,}"))
@@ -286,8 +294,8 @@ def items_table(found: StandardNames) -> ReportTable:
         order="those on whose name people agree least first",
         reading=(
             f"Agreement: the share of the people who put the {words.item} into a group with a name that put it under "
-            "its commonest name. None: the commonest leads the next by no more people than chance gives (the root of "
-            "their sum). Names: under how many anybody put it."
+            f"its commonest name. Where that leads the next by no more people than chance gives (the root of their "
+            f"sum), the {RIVALS} commonest are there, each with its people. Names: under how many anybody put it."
         ),
         more=f"{words.n_items(left)} on which people agree more" if left > 0 else "",
         download=download("commonest-names.csv", figures.round(4), "item"),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, cast
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
+from sklearn.base import clone
 
 from consilience.analysis.annotator_frames import AT_CHANCE, SORTED_AT_RANDOM, mean_with_others
+from consilience.analysis.cuts import are_moved
 from consilience.analysis.folding import is_name
 from consilience.analysis.names import as_text, join_names, join_some, name_key, name_text, shorten
 from consilience.analysis.random_sorters import (
@@ -22,6 +25,7 @@ from consilience.analysis.random_sorters import (
 )
 from consilience.analysis.words import Words, current_words
 from consilience.annotations import Groupings
+from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion
 from consilience.inspection.report.annotators import TIME, minutes
 from consilience.inspection.report.explorer import EXPLORED
 from consilience.inspection.report.sorts_data import are_shown
@@ -259,8 +263,25 @@ def _probably_random(subject: Subject) -> str:
     verb, own = ("Sorts", "a principle") if len(marked) == 1 else ("Sort", "principles")
     return (
         f"{verb} unlike most others, as if at random or by {own} that few share: {_some_with_groups(subject, marked)}. "
-        f"{_how_they_count(subject, marked)}; look at the groups."
+        f"{_how_they_count(subject, marked)}{_without(subject, marked)}; look at the groups."
     )
+
+
+def _without(subject: Subject, names: list[Any]) -> str:
+    """Say what the clusters would be without some people; nothing of many, and of models that are slow to fit."""
+    sorts, codes = subject.annotations, subject.clusters.codes
+    if not isinstance(subject.estimator, SubsetFusion) or len(names) > NAMED or sorts.n_annotators > MOST:
+        return ""
+    with catch_warnings():
+        simplefilter("ignore")  # those of the fit have been told
+        found = clone(subject.estimator).fit(cast(Groupings, sorts).leave_out(names))
+    words, both = current_words(), (found.labels_ >= 0) & (codes >= 0)
+    n_moved = int(are_moved(found.labels_[both], codes[both]).sum())
+    same = found.n_clusters_ == subject.estimator.n_clusters_
+    if same and not n_moved:
+        return "; without, the clusters would be the same"
+    number_of = "as many" if same else f"{found.n_clusters_:,}"
+    return f"; without, there would be {number_of} clusters, and {words.n_items(n_moved)} elsewhere"
 
 
 def _how_they_count(subject: Subject, names: list[Any]) -> str:

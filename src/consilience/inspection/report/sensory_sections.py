@@ -102,6 +102,8 @@ def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -
         most = counts[counts > 0].sort_values(ascending=False, kind="stable")
         pairs = tuple((f"{count:,}", name_text(item)) for item, count in most.head(MOST_ITEMS).items())
         sure = by_word.get(word)
+        if len(counts[counts > 0]) > MOST_ITEMS:
+            pairs += (("", f"and {(counts > 0).sum() - MOST_ITEMS:,} more"),)
         beyond = Cell("–") if sure is None else names_cell(sure["item"].tolist(), MOST_ITEMS)
         lowest = found.tests.loc[found.tests["word"] == word, "p_corrected"].min()
         times = [f"{n_groups:,}"] if is_repeated else []
@@ -118,7 +120,7 @@ def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -
         [
             Column("Word", "text"),
             *([Column("Times used")] if is_repeated else []),
-            Column(f"{words.Annotators} who write just this"),
+            Column(f"{words.Annotators} who use it"),
             Column(f"Said most often of ({words.annotators})", "wide"),
             Column("More often than by chance of", "names"),
             Column("Least corrected p"),
@@ -142,8 +144,11 @@ def segments_in_short(subject: Subject) -> list[str]:
     if found is None or found.tests.empty:
         return []
     if found.n_segments < 2:
-        p = number(found.tests["p_value"].iloc[0])
-        return [f"A split of the {words.annotators} in two explains no more of how they differ than chance (p = {p})."]
+        p = _of_few(found.tests["p_value"].iloc[0], "= ")
+        return [
+            f"No segments: of all ways to divide the {words.annotators} in two by their sorts, the best explains no "
+            f"more of how they differ than chance (p {p}). Groups that you know of are compared by the option where."
+        ]
     sizes = found.segments["n_annotators"]
     mixed = join_names([f"{sizes[segment]:,}" for segment in _mixed_segments(subject, found)])
     but = f" (the {mixed} agree no more with each other than with another segment)" if mixed else ""

@@ -61,7 +61,8 @@ def section(subject: Subject) -> Section | None:
         return Section("separated", heading, sentences, [_table(subject, found)])
     people = words.n_annotators(int(found.pairs["n_people"].max()))
     sentence = (
-        f"With {people} and {len(found.pairs):,} pairs, the test cannot show any to differ, however well they agree."
+        f"Whether two given {words.items} are sorted differently cannot be tested with {people}: of "
+        f"{len(found.pairs):,} pairs at once, none could be shown to differ, however well people agree."
     )
     return Section("separated", heading, [sentence], [])
 
@@ -78,7 +79,12 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
     within = (sides[0] == sides[1]) & (sides[0] >= 0)
     n_within = int(found.pairs["separated"].to_numpy()[within].sum())
     which, be = quantify(n_within, "pair of", "pairs of") if n_within else "No two", "is" if n_within == 1 else "are"
-    where = [f"{which} {words.items} of one {clusters.noun} {be} shown to differ."]
+    names = [
+        f"{name_text(a)} – {name_text(b)}"
+        for a, b in found.pairs.loc[within & found.pairs["separated"], ["item_a", "item_b"]].itertuples(index=False)
+    ]
+    these = f": {join_some(names, NAMED)}" if names else ""
+    where = [f"{which} {words.items} within a {clusters.noun} {be} shown to differ{these}."]
     if not alike:
         return where
     return [

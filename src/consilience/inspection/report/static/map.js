@@ -83,9 +83,9 @@ class MapView {
       const href = pictureOf(data, item);
       return href ? draw(this.svg, "image", { href, width: THUMBNAIL, height: THUMBNAIL, "data-picture": item }) : null;
     });
-    this.names = data.items.map((name) => {
+    this.names = data.items.map((_, item) => {
       const text = draw(this.svg, "text", { "font-size": MAP_NAME, fill: "var(--ink, #1b1b1b)" });
-      text.textContent = fitting(name, MAP_NAME, 190, this.state.cutsMiddle);
+      text.textContent = this.state.fitting(item, MAP_NAME, 190);
       return text;
     });
     this.widths = this.names.map((text) => widthOf(text.textContent, MAP_NAME));

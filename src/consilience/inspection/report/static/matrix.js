@@ -199,7 +199,7 @@ class MatrixView {
     const place = (item, k, upright) => ({
       item,
       upright,
-      text: fitting(this.state.data.items[item], size, margin - MARK - 1, this.state.cutsMiddle),
+      text: this.state.fitting(item, size, margin - MARK - 1),
       along: from + (k + 0.5) * cell,
     });
     const places = [...Array(cells).keys()];

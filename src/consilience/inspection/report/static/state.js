@@ -1,6 +1,5 @@
 // What is shown: the clusters, the cut, and the items that are lit up. The views read it, and are told of changes.
 
-const BEGINNING = 16; // letters; if names share so many, they are cut in the middle where there is no room
 
 /** Numbers of 1, 2 or 4 bytes, from base 64. */
 function decoded(text, bytes) {
@@ -32,7 +31,7 @@ class State {
     this.together = decoded(data.together, data.bytes);
     this.presented = decoded(data.presented, data.bytes);
     this.folded = data.items.map(folded);
-    this.cutsMiddle = new Set(data.items.map((name) => name.slice(0, BEGINNING))).size < this.n;
+    this.cutsMiddle = new Map(); // by the room of names: whether some would be the same if they were cut at the end
     this.sort = null; // of the person whose groups are shown
     this.shown = "report"; // or "cut" or "person"
     this.labels = data.clusters;
@@ -43,6 +42,17 @@ class State {
     this.held = null;
     this.goTo(data.like);
     this.showReport();
+  }
+
+  /** The name of an item, cut to a width: in the middle if others would else be cut to the same. */
+  fitting(item, size, most) {
+    const names = this.data.items;
+    const room = `${size} ${most}`;
+    if (!this.cutsMiddle.has(room)) {
+      const cut = new Set(names.map((name) => fitting(name, size, most)));
+      this.cutsMiddle.set(room, cut.size < new Set(names).size);
+    }
+    return fitting(names[item], size, most, this.cutsMiddle.get(room));
   }
 
   /** Call a function after changes of "clusters" or "lit". */

@@ -16,12 +16,16 @@ function numberIn(text) {
   return found ? Number(found[1].replaceAll(",", "").replaceAll("−", "-")) : NaN;
 }
 
-/** Say above a box that there is more at the side, while there is. */
-function hintAt(box, text) {
+/** Say above a box that there is more below or at the side, while there is. */
+function hintAt(box, sideways, down = "") {
   const hint = document.createElement("p");
-  set(hint, { class: "hint", "aria-hidden": "true", hidden: "" }).textContent = text;
+  set(hint, { class: "hint", "aria-hidden": "true", hidden: "" });
   box.before(hint);
-  whenResized(box, () => hint.toggleAttribute("hidden", box.scrollWidth <= box.clientWidth + 1));
+  new ResizeObserver(() => {
+    const texts = [box.scrollHeight > box.clientHeight + 1 ? down : "", box.scrollWidth > box.clientWidth + 1 ? sideways : ""];
+    hint.textContent = texts.filter(Boolean).join(" ");
+    hint.toggleAttribute("hidden", !hint.textContent);
+  }).observe(box);
 }
 
 /** Compare the texts of a column as numbers if all are, dashes last, or else as names. */
@@ -43,7 +47,7 @@ class SortedTable {
     this.sorted = { head: null, falling: false };
     this.title = textOf(this.table.caption);
     this.order = this.table.caption.querySelector(".order");
-    hintAt(this.block.querySelector(".scroll"), "There are more columns: scroll sideways →");
+    hintAt(this.block.querySelector(".scroll"), "There are more columns: scroll sideways →", "There are more rows: scroll down ↓");
     if (this.heads.length && this.rows.length >= FEWEST_SORTED) this.heads.forEach((head) => this.addSort(head));
     if (this.heads.length && this.rows.length >= FEWEST_FILTERED) this.addFilter();
     if (this.heads.length && this.table.querySelector("td.wide, td.names")) this.stack();

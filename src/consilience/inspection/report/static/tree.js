@@ -101,7 +101,7 @@ class TreeView {
   nameLeaf(name, leaf) {
     const place = { x: this.left - 14, y: this.y(leaf) + 4, "text-anchor": "end", "font-size": this.named ? this.size : 11 };
     const text = draw(this.svg, "text", { ...place, fill: "var(--ink, #1b1b1b)", "data-leaf": leaf });
-    text.textContent = fitting(name, 11, this.left - 20, this.state.cutsMiddle);
+    text.textContent = this.state.fitting(leaf, 11, this.left - 20);
     if (text.textContent !== name) draw(text, "title").textContent = name;
     return text;
   }
