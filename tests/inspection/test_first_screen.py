@@ -92,7 +92,7 @@ def test_the_verdict_follows_from_what_is_together_and_stays_not_from_pairs_apar
     apart = found.draws.copy()
     apart[:8] = np.arange(9)  # in 8 of 20 draws, no two cards are together: 60% of pairs are together again
     page = read(report(model, certainty=replace(found, draws=apart), words="cards,participants"))
-    assert "3 clusters, none of which another panel of 8 would probably find again in the main; " in lead(page)
+    assert "3 clusters, none of which another panel of 8 would find again in the main; " in lead(page)
     assert "roughly 60% would be so again" in lead(page)
     assert lead(page).endswith("Rely on the broad lines, and not on single cards without a second look.")
 

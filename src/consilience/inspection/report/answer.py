@@ -61,7 +61,7 @@ def lead(subject: Subject) -> str:
         n_found = int((subject.moves.found_again >= RELIABLE).sum())
         n_all = len(clusters.names)
         of_all = "all" if n_found == n_all else "none" if not n_found else f"{n_found:,}"
-        find = "probably find" if certainty_sections.are_rough(subject, found) else "find"
+        find = "probably find" if n_found and certainty_sections.are_rough(subject, found) else "find"
         again = f", {of_all} of which another panel of {found.n_people:,} would {find} again in the main"
         if n_all == 1:
             again = f" that another panel of {found.n_people:,} would {'' if n_found else 'not '}{find} again"
