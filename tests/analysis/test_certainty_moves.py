@@ -32,9 +32,10 @@ WITH_H = [0, 0, 0, 3, 3, 1, 1, 3]  # d, e and h make a new one
 
 def test_a_cluster_is_found_again_if_neither_merged_nor_split():
     found = moves(SAME, SPLIT, MERGED, [0, 0, 3, 4, 5, 1, 1, 2])
-    # three of five are more than half; five of seven are, too; two of five are not
-    assert found.found_again.tolist() == [3 / 4, 3 / 4, 1]
-    assert moves([*MERGED[:7], 0]).found_again.tolist() == [1, 0, 0]  # swallowed, though most of the same are around it
+    # three of five are more than half, two of five are not, and five of seven have the other cluster with them
+    assert found.found_again.tolist() == [2 / 4, 3 / 4, 1]
+    assert moves([*MERGED[:7], 0]).found_again.tolist() == [0, 0, 0]
+    assert moves([0, 0, 0, 0, 0, 1, 1, 0]).found_again.tolist() == [1, 1, 0]  # a single item joins nothing
 
 
 def test_new_clusters_are_told_by_whom_an_item_is_with():
@@ -78,5 +79,14 @@ def test_items_that_leave_with_most_of_their_cluster_or_a_part_of_it_do_not_leav
 
 def test_a_cluster_is_whole_if_all_of_its_items_are_in_the_one_that_is_found_again():
     found = moves(SAME, SPLIT, MERGED, [0, 0, 3, 4, 5, 1, 1, 2])
-    assert found.found_whole.tolist() == [2 / 4, 3 / 4, 1]
+    assert found.found_whole.tolist() == [1 / 4, 3 / 4, 1]
     assert (found.found_whole <= found.found_again).all()
+
+
+def test_an_item_that_is_a_cluster_of_its_own_is_in_that_only_if_it_is_alone():
+    """h is alone, with d and e in a new cluster that has its number, and in another cluster."""
+    found = moves(SAME, [0, 0, 0, 2, 2, 1, 1, 2], [0, 0, 0, 0, 0, 1, 1, 1])
+    assert found.places[:, 7].tolist() == [2, -1, 1]
+    assert found.places[1].tolist() == [0, 0, 0, -1, -1, 1, 1, -1]
+    named = FoundClusters(CODES, pd.RangeIndex(3), "class", "classes", "label", "labels.csv", "probability")
+    assert Moves.of(found.draws, named).places[1].tolist() == found.draws[1].tolist()  # a class may gain items

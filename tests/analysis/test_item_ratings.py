@@ -69,11 +69,11 @@ def test_differences_are_those_of_people_who_rated_both(fusion, values):
     """If everybody rated everything, each is the paired t-interval of people's own means."""
     values += np.arange(4)[:, None, None]  # some rate all higher
     found = item_ratings(fusion, rated_by(values))
-    steps = found.steps[found.steps["scale"] == "importance"]
+    every = found.differences[found.differences["scale"] == "importance"]
     means = found.means["mean"].xs("importance", level="scale").sort_values(ascending=False, kind="stable")
-    assert steps["higher"].tolist() == means.index[:-1].tolist()
-    assert steps["lower"].tolist() == means.index[1:].tolist()
-    for higher, lower, difference, low, high in steps.iloc[:, 1:].itertuples(index=False):
+    first, second, third = means.index
+    assert every[["higher", "lower"]].to_numpy().tolist() == [[first, second], [first, third], [second, third]]
+    for higher, lower, difference, low, high in every.iloc[:, 1:].itertuples(index=False):
         own = [values[:, fusion.labels_ == code, 0].mean(1) for code in (higher, lower)]
         paired = stats.ttest_rel(*own).confidence_interval(0.95)
         assert (difference, low, high) == pytest.approx((np.mean(own[0] - own[1]), paired.low, paired.high))
@@ -82,14 +82,14 @@ def test_differences_are_those_of_people_who_rated_both(fusion, values):
 def test_those_who_rated_one_of_two_clusters_move_the_difference_by_that_one(fusion, values):
     mine = [fusion.labels_ == code for code in range(3)]
     values[2:, mine[0]] = np.nan  # two people rated cluster 0, four the others
-    steps = item_ratings(fusion, rated_by(values)).steps.query("scale == 'importance'")
+    every = item_ratings(fusion, rated_by(values)).differences.query("scale == 'importance'")
     own = [np.nan_to_num(values[:, items, 0].mean(1) - np.nanmean(values[:, items, 0])) for items in mine]
-    for higher, lower, low, high in steps[["higher", "lower", "low", "high"]].itertuples(index=False):
+    for higher, lower, low, high in every[["higher", "lower", "low", "high"]].itertuples(index=False):
         moved = own[higher] / (2 if higher == 0 else 4) - own[lower] / (2 if lower == 0 else 4)
         expected = stats.t.ppf(0.975, 3) * np.sqrt(4 / 3 * (moved**2).sum())
         assert (high - low) / 2 == pytest.approx(expected)
-    means_only = item_ratings(fusion, pd.DataFrame({"importance": np.arange(6.0)}, index=ITEMS)).steps
-    assert means_only["difference"].tolist() == [2, 2]
+    means_only = item_ratings(fusion, pd.DataFrame({"importance": np.arange(6.0)}, index=ITEMS)).differences
+    assert means_only["difference"].tolist() == [2, 4, 2]
     assert means_only[["low", "high"]].isna().all(axis=None)
 
 

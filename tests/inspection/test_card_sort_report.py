@@ -362,10 +362,13 @@ def test_joins_of_two_clusters_are_judged_by_the_rule_of_the_cuts():
     assert best_cuts._joined_titles(own.joined[0], own) == "“C” + “D”"
     assert own.joined[0].agreement == pytest.approx(judge.agreement(np.array([0, 0, 1, 1, 3, 3])))
     assert own.joined[0].agreement > own.agreement > own.joined[-1].agreement
-    assert OwnClusters.of(judge, codes, own.items, own.titles, np.ones((6, 6)) - np.eye(6)).joined == ()
+    far = OwnClusters.of(judge, codes, own.items, own.titles, np.ones((6, 6)) - np.eye(6))
+    assert len(far.joined) == 3  # all are as near as the nearest
     found = CutFigures(np.array([3]), own.joined[0].of_annotator[None], np.array([0.3]), own.joined[0].codes[None])
     (said,) = [each for each in best_cuts.sentences(found, own) if "joined" in each]
-    assert "; nearly as well would do 3 with “C” + “D” (0.73) joined." in said
+    assert (
+        "; nearly as well would do 3 with “C” + “D” joined (0.73); less well 3 with “C” + “E” joined (0.54); " in said
+    )
     assert best_cuts.table(found, own).rows[2][-1].names == ("joins “C” + “D”",)
 
 
@@ -387,16 +390,22 @@ def test_a_cluster_is_divided_as_its_own_tree_divides_it():
     assert "3 with “A” without s and t (" in said
 
 
-def test_two_pairs_of_clusters_that_are_about_as_near_are_a_tie():
-    """Of twelve people, as many join the first two pairs as join the last two."""
+def test_clusters_that_are_about_as_near_as_the_nearest_two_are_joined_too():
+    """Of twelve people, four join the first two pairs and as many the last two: both joins are told, and no other."""
     apart, rows = [*"aabbccdd"], [[*"aaaaccdd"], [*"aabbcccc"]]
     sorts = Groupings.from_matrix(np.transpose([apart] * 8 + rows * 2), items=list("pqrstuvw"))
-    subject = Subject.of(findings(SubsetFusion(n_clusters=4, random_state=0).fit(sorts), certainty=None))
-    (said,) = best_cuts._near_tie(subject)
-    assert said.count("(0.833)") == 2
-    unequal = Groupings.from_matrix(np.transpose([apart] * 8 + [rows[0]] * 4), items=list("pqrstuvw"))
-    model = SubsetFusion(n_clusters=4, random_state=0).fit(unequal)
-    assert best_cuts._near_tie(Subject.of(findings(model, certainty=None))) == []
+    own = Subject.of(findings(SubsetFusion(n_clusters=4, random_state=0).fit(sorts), certainty=None)).cuts[1]
+    joined = [sorted(own.items[join.codes != own.codes].tolist()) for join in own.joined]
+    assert sorted(joined) == [["r", "s"], ["v", "w"]]
+
+
+def test_cuts_that_only_leave_single_items_alone_are_said_to():
+    """Ten people make two clusters of four, of each of which some take the last items away, each alone."""
+    rows = [[*"aaaabbbb"]] * 6 + [[*"aaacbbbd"]] * 2 + [[*"aaacbbbb"]] * 2
+    sorts = Groupings.from_matrix(np.transpose(rows), items=list("pqrstuvw"))
+    found, own = Subject.of(findings(SubsetFusion(n_clusters=2, random_state=0).fit(sorts), certainty=None)).cuts
+    assert best_cuts._say_cuts(found, [1], own) == "3 (which leaves s alone)"
+    assert best_cuts._say_cuts(found, [1, 2], own) == "3 and 4 (which only leave single items alone)"
 
 
 def test_another_division_into_as_many_that_agrees_slightly_better_is_named():

@@ -199,7 +199,7 @@ def test_the_part_that_splits_off_is_a_finding(sorts):
     subject = Subject.of(findings_of_model(model, certainty=replace(found, draws=draws)))
     names = " and ".join(model.items_[part])
     often = "in 75% of other panels a cluster of their own"
-    n_apart = count_apart(subject.groupings, part, np.setdiff1d(np.flatnonzero(model.labels_ == 0), part))
+    n_apart, _ = count_apart(subject.groupings, part, np.setdiff1d(np.flatnonzero(model.labels_ == 0), part))
     people = f"{n_apart} of 10 annotators have most of these in one group, and most of the rest in another"
     text = f"Most likely to split off from “{subject.clusters.titles[0]}”: {names}, {often}; {people}."
     assert text in certainty_sections.in_short(subject)

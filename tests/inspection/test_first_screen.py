@@ -113,9 +113,9 @@ def test_single_people_are_told_beside_the_panel():
     subject = Subject.of(findings(SubsetFusion(n_clusters=3, random_state=0).fit(groupings), certainty=None))
     assert answer._made_just_these(subject) == "; 4 of the 10 annotators here made just these groups"
     assert [each.about for each in answer.lists(subject).clusters] == [
-        "3 items; much the same group made by 10 of 10; all in one group by 8, by 4 with nothing else; "
+        "3 items; much the same group made by 10 of 10; all in one group by 8, 4 of these with nothing else; "
         "called so by 8 of 8",
-        "2 items; much the same group made by 8 of 10; all in one group by 8, by all with nothing else; "
+        "2 items; much the same group made by 8 of 10; all in one group by 8, each with nothing else; "
         "called so by 8 of 8",
         "1 item; left alone by 6 of 10, put with r by 4, s by 4 and t by 4; called so by 4 of 8",
     ]
@@ -143,8 +143,20 @@ def test_what_other_panels_join_and_divide_is_said_with_how_often(sorts):
     ]
     assert not certainty_sections.are_marked(subject).any()  # nothing moves on its own
     about = answer.lists(subject).clusters[2].about
-    assert "found again in 100% of other panels, whole in 40%; likely to split off: " in about
+    assert "found again in 100% of other panels, with all its items in 40%; likely to split off: " in about
     assert "in 60% of other panels a cluster of their own; 0 of 8 annotators have most of these in one group" in about
+
+
+def test_a_cluster_that_many_people_divide_says_so_though_other_panels_do_not():
+    rows = [[*"aaaaabbb"]] * 7 + [[*"aaaccbbb"]] * 3
+    sorts = Groupings.from_matrix(np.transpose(rows), items=list("pqrstuvw"))
+    subject = Subject.of(findings(SubsetFusion(n_clusters=2, random_state=0).fit(sorts), certainty=None))
+    (divided,) = [each.about for each in answer.lists(subject).clusters if each.about.startswith("5")]
+    apart = "divided by 3 of 10 annotators, who have most of s and t in another group than most of the rest"
+    assert divided.endswith(f"; {apart}")
+    few = Groupings.from_matrix(np.transpose(rows[:7] * 2 + rows[-3:]), items=list("pqrstuvw"))  # 3 of 17
+    subject = Subject.of(findings(SubsetFusion(n_clusters=2, random_state=0).fit(few), certainty=None))
+    assert not any("divided" in each.about for each in answer.lists(subject).clusters)
 
 
 def test_without_those_who_sort_at_random_the_clusters_are_said_to_be_the_same_or_not():
@@ -181,7 +193,7 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     named = {name: (about, items) for name, about, items in lists(page)}
     assert len(named) == 3
     assert {"Orders", "(no common name) Log in, Cart"} <= set(named)
-    made = "much the same group made by 8 of 8; all in one group by 8, by all with nothing else"
+    made = "much the same group made by 8 of 8; all in one group by 8, each with nothing else"
     again = "found again in 100% of other panels"
     assert named["Orders"][0] == f"3 cards; {made}; called so by 8 (Orders 6 and Order 2); {again}"
     about = "without a name in common: its most central cards"

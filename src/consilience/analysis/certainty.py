@@ -436,8 +436,9 @@ def _table_of_items(
 ) -> pd.DataFrame:
     own = clusters.codes[clustered]
     elsewhere = np.full(len(names), MISSING)
-    elsewhere[clustered] = _most_often_elsewhere(clusters, own, draws)
-    stays = (draws == own).mean(0)
+    places = places_in_fit(clusters, own, draws)
+    elsewhere[clustered] = _most_often_elsewhere(own, places, len(clusters.index))
+    stays = (places == own).mean(0)
     table = pd.DataFrame(index=names.rename("item"))
     table["cluster"] = clusters.names_of(clusters.codes)
     for name, values in (("repeats", repeats), ("stays", stays)):
@@ -449,12 +450,11 @@ def _table_of_items(
 
 
 def _most_often_elsewhere(
-    clusters: FoundClusters, own: Int[np.ndarray, " clustered"], draws: Int[np.ndarray, "draws clustered"]
+    own: Int[np.ndarray, " clustered"], places: Int[np.ndarray, "draws clustered"], n_fitted: int
 ) -> Int[np.ndarray, " clustered"]:
     """Return the cluster in which each item is most often when not in its own; -1 if never, or if it is a new one."""
-    n_fitted = len(clusters.index)
     often = np.zeros((len(own), n_fitted + 1), dtype=int)
-    for place in places_in_fit(clusters, own, draws):
+    for place in places:
         away = np.flatnonzero(place != own)
         often[away, place[away]] += 1  # in new clusters, -1: the last column
     most = often.argmax(1)
@@ -466,7 +466,8 @@ def places_in_fit(
 ) -> Int[np.ndarray, "draws clustered"]:
     """Return which cluster of the fit each item is in, in each draw; -1 for a new one, which holds half of none.
 
-    A new cluster of a draw may have the number of one of the fit, of which it holds nothing, as no other is left.
+    A new cluster of a draw may have the number of one of the fit, of which it holds nothing, as no other is left. An
+    item that is a cluster of its own is in that only if it is alone.
     """
     n_fitted = len(clusters.index)
     sizes = np.bincount(own, minlength=n_fitted)
@@ -475,7 +476,9 @@ def places_in_fit(
         kept = np.bincount(own[draw == own], minlength=n_fitted)
         holds = np.append((2 * kept >= sizes) | clusters.is_named, False)  # a class is a class without items, too
         number = np.minimum(draw, n_fitted)
-        is_known = holds[number] | (draw == own)
+        others = np.bincount(number, minlength=n_fitted + 1) > 1
+        is_joined = np.append((sizes == 1) & (not clusters.is_named), False) & others
+        is_known = (holds[number] | (draw == own)) & ~is_joined[number]
         place[is_known] = number[is_known]
     return places
 

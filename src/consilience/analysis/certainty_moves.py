@@ -49,22 +49,25 @@ class Moves:
 
     @property
     def found_again(self) -> Float[np.ndarray, " clusters"]:
-        """Share of the draws with much the same cluster: of the items of either, more than half are in both."""
-        again = np.zeros(self.n_clusters)
-        for draw in self.draws:
-            both = contingency(draw, self.own, self.n_clusters)
-            either = both.sum(1, keepdims=True) + both.sum(0) - both
-            again += (2 * both > either).any(0)
-        return again / len(self.draws)
+        """Share of the draws with much the same cluster: of the items of either, more than half are in both.
+
+        Nor has it more than half of another cluster of several items, with which it is joined.
+        """
+        return np.mean([self._alike(draw)[0] for draw in self.draws], axis=0)
 
     @property
     def found_whole(self) -> Float[np.ndarray, " clusters"]:
         """Share of the draws in which all items of each cluster are in one of those that `found_again` counts."""
-        size, whole = np.bincount(self.own, minlength=self.n_clusters), np.zeros(self.n_clusters)
-        for draw in self.draws:
-            both = contingency(draw, self.own, self.n_clusters)
-            whole += ((both == size) & (2 * size > both.sum(1, keepdims=True))).any(0)
-        return whole / len(self.draws)
+        return np.mean([self._alike(draw)[1] for draw in self.draws], axis=0)
+
+    def _alike(self, draw: Int[np.ndarray, " clustered"]) -> tuple[Bool[np.ndarray, " clusters"], ...]:
+        """Return which clusters of the fit a draw has again, and which of these whole."""
+        both = contingency(draw, self.own, self.n_clusters)
+        size = both.sum(0)
+        has_most = (2 * both > size) & (size > 1)
+        joins = has_most.sum(1, keepdims=True) - has_most > 0
+        again = (2 * both > both.sum(1, keepdims=True) + size - both) & ~joins
+        return again.any(0), (again & (both == size)).any(0)
 
     def moves_with_others(self, n_items: int) -> Float[np.ndarray, " items"]:
         """Share of the draws in which each of all items leaves its cluster, but not on its own.

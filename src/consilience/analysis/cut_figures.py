@@ -20,7 +20,7 @@ from consilience.metrics.clusterings import ari
 MOST_CLUSTERS, BEYOND = 12, 4  # clusters of the finest cut: 12, or 4 more than the report's
 LEAST_SEEN = 2.0  # times that a pair of items was seen, on average of those that were; or the tree fits single people
 MOST_JOINED, JOINS = 15, 3  # clusters of which every two are joined, and joins that are kept
-DIVISIONS, SMALLEST = 2, 2  # clusters in two parts that are kept, and items of a part
+SMALLEST = 2  # items of a part of a cluster
 LITTLE = 0.02  # agreement below the best that makes no difference to a reader
 BEST = "best"
 AS_GOOD = "nearly as good"
@@ -36,7 +36,8 @@ class OwnClusters:
     items : their names
     titles : of the clusters
     joined : the same with two of the clusters joined, those that agree best with people
-    divided : the same with one of the clusters in two parts of at least two items, as its own tree divides it
+    divided : the same with each of the clusters in two parts of at least two items, as its own tree divides it; those
+        that agree best with people first
     """
 
     n_clusters: int
@@ -59,8 +60,8 @@ class OwnClusters:
     ) -> OwnClusters:
         """Judge clusters, and what they are with two of them joined, or one of them divided, if they are not many.
 
-        Only clusters whose items are less often `apart` than any two items are joined: with few pairs between them,
-        any others would agree hardly less.
+        Only clusters whose items are less often `apart` than any two items are joined, or nearly as seldom as those of
+        the nearest two: with few pairs between them, any others would agree hardly less.
         """
         found = cls._judge(judge, codes, items, titles)
         used = np.unique(codes)
@@ -73,11 +74,13 @@ class OwnClusters:
 
         at = [codes == code for code in used]
         usual = float(apart.sum()) / (len(codes) * (len(codes) - 1))
-        near = [(a, b) for a, b in combinations(range(len(used)), 2) if apart[np.ix_(at[a], at[b])].mean() < usual]
-        joins = [np.where(at[b], used[a], codes) for a, b in near] if len(used) > 2 else []
+        pairs = list(combinations(range(len(used)), 2)) if len(used) > 2 else []
+        distance = np.array([apart[np.ix_(at[a], at[b])].mean() for a, b in pairs])
+        near = distance < max(usual, distance.min(initial=np.inf) + LITTLE)
+        joins = [np.where(at[b], used[a], codes) for (a, b), is_near in zip(pairs, near, strict=True) if is_near]
         halves = [half for mine in at if (half := _half_of(mine, apart)) is not None]
         divided = [np.where(half, codes.max() + 1, codes) for half in halves]
-        return replace(found, joined=best(joins, JOINS), divided=best(divided, DIVISIONS))
+        return replace(found, joined=best(joins, JOINS), divided=best(divided, len(divided)))
 
     @classmethod
     def _judge(
@@ -186,14 +189,18 @@ def joined_and_apart(
 def _half_of(
     mine: Bool[np.ndarray, " items"], apart: Float[np.ndarray, "items items"]
 ) -> Bool[np.ndarray, " items"] | None:
-    """Return the smaller part of the items of a cluster that its tree divides first; None if it is a single item."""
-    places = np.flatnonzero(mine)
-    if len(places) < 2 * SMALLEST:
-        return None
-    tree = Tree.of(apart[np.ix_(places, places)])
-    parts = [places[tree.order[tree.cut(2) == number]] for number in (0, 1)]
-    smaller = min(parts, key=len)
-    return None if len(smaller) < SMALLEST else np.isin(np.arange(len(mine)), smaller)
+    """Return a part of the items of a cluster, the smaller that its tree divides from others; None if it has none.
+
+    Single items that the tree divides first stay with the others.
+    """
+    left = np.flatnonzero(mine)
+    while len(left) >= 2 * SMALLEST:
+        tree = Tree.of(apart[np.ix_(left, left)])
+        smaller, larger = sorted((left[tree.order[tree.cut(2) == number]] for number in (0, 1)), key=len)
+        if len(smaller) >= SMALLEST:
+            return np.isin(np.arange(len(mine)), smaller)
+        left = larger
+    return None
 
 
 def _means(of_annotator: Float[np.ndarray, "cuts annotators"]) -> Float[np.ndarray, " cuts"]:

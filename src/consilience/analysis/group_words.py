@@ -67,10 +67,10 @@ class GroupWords:
     counts: pd.DataFrame
     tests: pd.DataFrame
 
-    def n_using(self, name: str) -> int:
-        """Return the number of annotators who use a word; 0 if it is not among the words."""
+    def n_saying(self, name: str, items: pd.Index) -> int:
+        """Return how many annotators say a word of the one of some items of which most do; 0 if it is not there."""
         same = self.words.index.map(name_key) == name_key(name)
-        return int(self.words.loc[same, "n_annotators"].max()) if same.any() else 0
+        return int(self.counts.loc[same, items].to_numpy().max(initial=0))
 
     def of_items(self, level: float = LEVEL) -> pd.DataFrame:
         """Return the tests of words that are said of an item more often than by chance.

@@ -24,8 +24,8 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     DataFrame, indexed by the items
         `n_sorted`, `n_with_cluster`, `n_with_part`, `n_alone`; `next`, the item of another cluster with which it is
         most often, None if there is none, and `n_with_next`, the groupings in which the two are together; `other`, the
-        number of the cluster in which it is most often otherwise, -1 if in none, and `n_in_other`. It is in the one
-        that has most items in its group.
+        number of the cluster with whose items it is most often otherwise, -1 if with none, and `n_in_other`. That is
+        the one that has most items in its group; of several, the one of which this is the largest part.
 
     Examples
     --------
@@ -49,7 +49,9 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     is_part = ~is_with & (n_own > 0) & (n_own >= others.max(1, initial=0))
     is_other = ~(alone | is_with | is_part)
     in_other = np.zeros((groupings.n_items, n_clusters), dtype=np.int64)
-    np.add.at(in_other, (item[is_other], others[is_other].argmax(1)), 1)
+    size = np.maximum(np.bincount(codes[codes >= 0], minlength=n_clusters), 1)
+    larger_part = others[is_other] + others[is_other] / (size * (len(codes) + 1))  # of as many items
+    np.add.at(in_other, (item[is_other], larger_part.argmax(1)), 1)
     n_in_other = in_other.max(1, initial=0)
     counts = (np.bincount(item[mask], minlength=groupings.n_items) for mask in (slice(None), is_with, is_part, alone))
     n_sorted, n_with, n_part, n_alone = counts
@@ -80,16 +82,18 @@ def _next(groupings: Groupings, codes: Int[np.ndarray, " items"]) -> dict[str, n
     return {"next": names, "n_with_next": most}
 
 
-def count_apart(groupings: Groupings, part: Int[np.ndarray, " part"], rest: Int[np.ndarray, " rest"]) -> int:
-    """Count the groupings that have more than half of some items in one group, and of the others in another.
+def count_apart(
+    groupings: Groupings, part: Int[np.ndarray, " part"], rest: Int[np.ndarray, " rest"]
+) -> tuple[int, int]:
+    """Count the groupings that have more than half of some items in one group, and of others in another, or the same.
 
-    Of the items that were sorted in the grouping.
+    Of the items that were sorted in the grouping. First those that keep them apart, then those that have them together.
 
     Examples
     --------
     >>> sorts = Groupings.from_matrix([["a", "a"], ["a", "a"], ["b", "a"], ["b", "b"]])
-    >>> count_apart(sorts, np.array([0, 1]), np.array([2, 3])), count_apart(sorts, np.array([0, 3]), np.array([1, 2]))
-    (1, 0)
+    >>> count_apart(sorts, np.array([0, 1]), np.array([2, 3])), count_apart(sorts, np.array([0, 1]), np.array([2]))
+    ((1, 0), (1, 1))
     """
     of_grouping, incidence = groupings.grouping_of_group, groupings.incidence.tocsr()
     most = []
@@ -100,5 +104,5 @@ def count_apart(groupings: Groupings, part: Int[np.ndarray, " part"], rest: Int[
         has_most = np.flatnonzero(2 * held > n_sorted[of_grouping])
         group[of_grouping[has_most]] = has_most
         most.append(group)
-    first, second = most
-    return int(((first >= 0) & (second >= 0) & (first != second)).sum())
+    first, second = (group[(most[0] >= 0) & (most[1] >= 0)] for group in most)
+    return int((first != second).sum()), int((first == second).sum())

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -73,9 +73,9 @@ class ItemRatings:
         The clusters of the items.
     given : DataFrame, indexed by scale
         ``n_annotators`` who rated (0 if only means are known), and the ``lowest`` and ``highest`` rating.
-    steps : DataFrame
-        For each ``scale``, from the highest mean to the lowest, two clusters of neighbouring means: ``higher``,
-        ``lower``, their ``difference``, and ``low`` and ``high``, the ends of its 95 % interval over those who rated.
+    differences : DataFrame
+        For each ``scale``, every two clusters, from the highest mean to the lowest: ``higher``, ``lower``, the
+        ``difference`` of their means, and ``low`` and ``high``, the ends of its 95 % interval over those who rated.
     """
 
     items: pd.DataFrame
@@ -83,7 +83,7 @@ class ItemRatings:
     scales: tuple[str, ...]
     clusters: FoundClusters
     given: pd.DataFrame
-    steps: pd.DataFrame
+    differences: pd.DataFrame
 
     @property
     def compared(self) -> tuple[str, str] | None:
@@ -216,9 +216,9 @@ def item_ratings(model: Any, ratings: pd.DataFrame, *, scales: Sequence[str] | N
         both = zip(*above, strict=True)
         frame["above"] = [say_above([s for s, over in zip(used, each) if over]) for each in both]
     given = pd.DataFrame([_describe_ratings(table, scale) for scale in used], pd.Index(used, name="scale"))
-    steps = [_steps(table, scale, items, clusters, of_scale["mean"]) for scale, of_scale in zip(used, means)]
+    apart = [_differences(table, scale, items, clusters, of_scale["mean"]) for scale, of_scale in zip(used, means)]
     frame = frame.rename_axis("item")
-    return ItemRatings(frame, pd.concat(means).sort_index(), tuple(used), clusters, given, pd.concat(steps))
+    return ItemRatings(frame, pd.concat(means).sort_index(), tuple(used), clusters, given, pd.concat(apart))
 
 
 def say_above(scales: Sequence[str]) -> str:
@@ -290,8 +290,10 @@ def _of_clusters(table: pd.DataFrame, scale: str, items: pd.Index, clusters: Fou
     return pd.DataFrame(rows, columns=head).set_index(["cluster", "scale"])
 
 
-def _steps(table: pd.DataFrame, scale: str, items: pd.Index, clusters: FoundClusters, means: pd.Series) -> pd.DataFrame:
-    """Return the differences of clusters of neighbouring means on a scale, with their intervals."""
+def _differences(
+    table: pd.DataFrame, scale: str, items: pd.Index, clusters: FoundClusters, means: pd.Series
+) -> pd.DataFrame:
+    """Return the differences of every two clusters on a scale, with their intervals."""
     rated = table[table[scale].notna()]
     moved = {}
     for code, name in enumerate(clusters.index):
@@ -299,7 +301,7 @@ def _steps(table: pd.DataFrame, scale: str, items: pd.Index, clusters: FoundClus
         moved[name] = _moved_by(mine, scale) if ANNOTATOR in table and len(mine) else pd.Series(dtype=float)
     order = means.droplevel("scale").dropna().sort_values(ascending=False, kind="stable")
     rows = []
-    for (higher, first), (lower, second) in pairwise(order.items()):
+    for (higher, first), (lower, second) in combinations(order.items(), 2):
         error, degrees = _error(moved[higher].sub(moved[lower], fill_value=0.0).to_numpy())
         half = student.ppf((1 + LEVEL) / 2, degrees) * error if degrees > 0 else np.nan
         rows.append((scale, higher, lower, first - second, first - second - half, first - second + half))

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from consilience.analysis.central_items import N_NAMED
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.group_names import next_names, tied_names
+from consilience.analysis.item_places import count_apart
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
@@ -36,6 +37,7 @@ MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doub
 WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
 RARE, COMPANIONS = 5, 3  # names of a cluster without a common one, and items put with a single one, that are listed
 OFTEN_JOINED = 0.2  # share of the draws in which a cluster is one with another, for it to be said
+DIVIDERS = 0.25  # share of the people who divide a cluster, for it to be said
 CHANGES = 2  # joins and divisions of clusters that are said
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
@@ -230,7 +232,8 @@ def lists(subject: Subject) -> ClusterLists:
         readings += [f"{subject.n_namers:,} of {who} gave names."] if subject.of_namers else []
         readings += ["Called so: by this name, not by a longer one with the same word."] if subject.of_namers else []
         of_them = f" that the {words.annotator} sorted" if sorted_some else ""
-        readings.append(f"Much the same: of the {words.items} of either{of_them}, more than half are in both.")
+        both = f"of all {words.items}{of_them} that are in one or the other, more than half are in both"
+        readings.append(f"Much the same: {both}.")
     return ClusterLists(found, " ".join(readings))
 
 
@@ -243,6 +246,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
     joined = _often_joined(subject)
     few_namers = f" of {subject.n_namers:,}" if subject.of_namers else ""
     sure, leaves = subject.certainty, np.zeros(len(items), dtype=bool)
+    splits = [] if sure is None else subject.moves.splits
     if sure is not None:
         leaves = certainty_sections.are_marked(subject)
     found = []
@@ -258,8 +262,9 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         if called[code]:
             mine_of = (subject.names["cluster"] == code) & (subject.names["name"] == called[code])
             users, wordings = subject.names.loc[mine_of, ["n_annotators", "wordings"]].iloc[0]
-            n_users = n_using(subject, called[code])
-            word = f" ({n_users:,} in all use “{called[code]}”, alone or among other words)" if n_users else ""
+            n_users = n_saying(subject, called[code], code)
+            one_of = "it" if len(mine) == 1 else "one of these"
+            word = f" ({n_users:,} say “{called[code]}” of {one_of}, alone or among other words)" if n_users else ""
             so = f"{'just ' if word else ''}so" if len(tied[code]) == 1 else join_some(tied[code], TIED)
             each = (word or _list(wordings)) if len(tied[code]) == 1 else f" each{word}"
             about.append(f"called {so} by {users:,}{few_namers}{each}")
@@ -268,14 +273,16 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             about.append(f"without a name in common{central}{_rare_names(subject, code)}")
         partner = int(joined[code].argmax())
         if joined[code, partner] >= OFTEN_JOINED:
-            share = percent(joined[code, partner])
-            about.append(f"joined with “{clusters.titles[partner]}” in {share} of other panels")
+            panels = f"{percent(joined[code, partner])} of other panels"
+            people = _count_joiners(subject, code, partner)
+            about.append(f"joined with “{clusters.titles[partner]}” in {panels}{people}")
         if sure is not None:
             again, whole = subject.moves.found_again[code], subject.moves.found_whole[code]
-            all_of_it = f", whole in {percent(whole)}" if whole < again else ""
+            all_of_it = f", with all its {words.items} in {percent(whole)}" if whole < again else ""
             about.append(f"found again in {percent(again)} of other panels{all_of_it}")
-            parts = [split for split in subject.moves.splits if split.cluster == code]
+            parts = [split for split in splits if split.cluster == code]
             about += [f"likely to split off: {certainty_sections.say_split(subject, part, sure)}" for part in parts]
+        about += [] if any(split.cluster == code for split in splits) else _say_divided(subject, code)
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         alternatives = tied[code][1:TIED] or list(filter(None, [others[code]]))
         other = " ".join(f"or {name}" for name in alternatives)
@@ -294,9 +301,40 @@ def _say_who_made(subject: Subject, code: int, size: int) -> list[str]:
         return [f"left alone by {exactly:,} of {who}{'' if n_sorted == people else 'it'}{_companions(subject, code)}"]
     alone = f", always with other {words.items}" if whole else ""
     if exactly:
-        alone = f", by {'all' if exactly == whole else f'{exactly:,}'} with nothing else"
+        alone = f", {'each' if exactly == whole else f'{exactly:,} of these'} with nothing else"
     roughly = f"much the same group made by {int(made['roughly']):,} of {people:,}"
     return [roughly, f"all in one group by {whole:,}{'' if n_sorted == people else f' of {who}them all'}{alone}"]
+
+
+def _count_joiners(subject: Subject, code: int, partner: int) -> str:
+    """Say in brackets how many people have most of two clusters in one group."""
+    if not subject.are_grouped:
+        return ""
+    codes, people = subject.clusters.codes, current_words().n_annotators(subject.annotations.n_annotators)
+    _, n_joined = count_apart(subject.groupings, *(np.flatnonzero(codes == each) for each in (code, partner)))
+    return f" ({n_joined:,} of {people} have most of both in one group)"
+
+
+def _say_divided(subject: Subject, code: int) -> list[str]:
+    """Say which part of a cluster many people keep apart from the rest, though panels seldom do."""
+    if subject.cuts is None or subject.places is None:
+        return []
+    own = subject.cuts[1]
+    for part in own.divided:
+        new = part.codes != own.codes
+        if own.codes[new][0] != code:
+            continue
+        items = subject.items["item"].to_numpy()
+        places = np.flatnonzero(np.isin(items, own.items[new]))
+        rest = np.setdiff1d(np.flatnonzero(subject.clusters.codes == code), places)
+        n_apart, _ = count_apart(subject.groupings, places, rest)
+        if n_apart >= DIVIDERS * subject.annotations.n_annotators:
+            names = join_some([name_text(name) for name in items[places]], certainty_sections.MOST_SPLIT)
+            people = current_words().n_annotators(subject.annotations.n_annotators)
+            return [
+                f"divided by {n_apart:,} of {people}, who have most of {names} in another group than most of the rest"
+            ]
+    return []
 
 
 def _companions(subject: Subject, code: int) -> str:
@@ -334,14 +372,17 @@ def _often_joined(subject: Subject) -> Float[np.ndarray, "clusters clusters"]:
     return joined
 
 
-def n_using(subject: Subject, name: str) -> int:
-    """Count those who use the name of a cluster as one of several words of a group; 0 if nobody does."""
+def n_saying(subject: Subject, name: str, code: int) -> int:
+    """Count those who say the name of a cluster, alone or among other words, of the item of it of which most do.
+
+    0 if no more do than call the cluster so.
+    """
     found = subject.group_words
-    names = subject.names.loc[subject.names["name"] == name, "n_annotators"]
+    names = subject.names.loc[(subject.names["cluster"] == code) & (subject.names["name"] == name), "n_annotators"]
     if found is None or not subject.words.are_sensory:
         return 0
-    n_users = found.n_using(name)
-    return n_users if n_users > int(names.max()) else 0
+    n_saying = found.n_saying(name, subject.annotations.items[subject.clusters.codes == code])
+    return n_saying if n_saying > int(names.max()) else 0
 
 
 def _of_classes(subject: Subject) -> list[ClusterList]:

@@ -16,6 +16,8 @@ from consilience.metrics.clusterings import ari
 
 NAMED = 8  # items that a cut puts elsewhere, in a sentence
 HEADING = "Fewer clusters, or more"
+ALONE = "leaves"
+DIVISIONS = 2  # clusters in two parts that are said
 EXPLAINED = 2  # cuts that are nearly as good, and are said to join or leave what
 
 
@@ -24,24 +26,7 @@ def section(subject: Subject) -> Section | None:
     if subject.cuts is None:
         return None
     found, own = subject.cuts
-    return Section("cuts", HEADING, [*sentences(found, own), *_near_tie(subject)], [table(found, own)])
-
-
-def _near_tie(subject: Subject) -> list[str]:
-    """Say if two pairs of clusters are about as near, so that the tree could as well join the other first."""
-    if subject.co_occurrence is None or len(subject.clusters.titles) < 3:
-        return []
-    distance, titles = subject.co_occurrence.cluster_shares().distance, subject.clusters.titles
-    pairs = np.column_stack(np.triu_indices(len(titles), 1))
-    apart = distance[tuple(pairs.T)]
-    nearest = np.argsort(apart, kind="stable")[:2]
-    if not apart[nearest[1]] - apart[nearest[0]] < LITTLE:
-        return []
-    names = [
-        f"“{titles[a]}” + “{titles[b]}” ({number(share, 3)})" for (a, b), share in zip(pairs[nearest], apart[nearest])
-    ]
-    how = "by the share of people who put them apart, is nearly a tie"
-    return [f"Which two of the report's clusters are nearest, {how}: {' or '.join(names)}."]
+    return Section("cuts", HEADING, sentences(found, own), [table(found, own)])
 
 
 def in_short(subject: Subject) -> list[str]:
@@ -88,7 +73,7 @@ def say_how(
     joins = [f"joins {join_names([f'“{title}”' for title in titles])}" for titles in joined]
     sets = [f"has a cluster of {join_some(list(map(name_text, items)), NAMED)}" for items in apart if len(items) > 1]
     alone = [name_text(items[0]) for items in apart if len(items) == 1]
-    sets += [f"leaves {join_some(alone, NAMED)} alone"] if alone else []
+    sets += [f"{ALONE} {join_some(alone, NAMED)} alone"] if alone else []
     return "; ".join([*joins, *sets])
 
 
@@ -120,9 +105,7 @@ def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
     near = [cut for cut, mark in enumerate(marks) if mark == AS_GOOD]
     answers = [f"{text}; every other number agrees clearly less."]
     if near:
-        numbers = found.n_clusters[near].tolist()
-        which = _ranges(numbers) if len(near) > EXPLAINED else join_names([_say_cut(found, cut, own) for cut in near])
-        answers = [f"{text}; {which} would do nearly as well."]
+        answers = [f"{text}; {_say_cuts(found, near, own)} would do nearly as well."]
     clearest = found.n_clusters[_are_clearest(found)].tolist()
     if len(clearest):
         first = next((own_or_best for own_or_best in (n_found, k) if own_or_best in clearest), clearest[0])
@@ -132,26 +115,37 @@ def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
         if first != k or others:
             n_first = quantify(first, "cluster")
             answers.append(f"Of the cuts, {n_first} are the clearest by the silhouette ({silhouette}){as_clear}.")
-    joins = [f"{_joined_titles(join, own)} ({number(join.agreement)})" for join in own.joined if found.mark_of(join)]
-    parts = [f"{say_divided(part, own)} ({number(part.agreement)})" for part in own.divided if found.mark_of(part)]
-    fewer = [f"{n_found - 1} with {' or '.join(joins)} joined"] if joins else []
-    more = [f"{n_found + 1} with {' or '.join(parts)}"] if parts else []
-    as_good = f"; nearly as well would do {'; or '.join([*fewer, *more])}" if joins or parts else ""
-    if own.divided and not parts:
-        nearest = own.divided[0]
-        as_good += f"; {n_found + 1} with {say_divided(nearest, own)} agree less ({number(nearest.agreement)})"
     answers.insert(
         1,
         f"The agreement of this report's {quantify(n_found, 'cluster')}, which need not follow the tree, is "
-        f"{number(agreement)}{as_good}.",
+        f"{number(agreement)}{_say_joined_and_divided(found, own)}.",
     )
     return [*answers, *compare_cut(found, own)]
 
 
-def _say_cut(found: CutFigures, cut: int, own: OwnClusters) -> str:
-    """Return the number of clusters of a cut, and how they differ from the report's."""
-    how = _how_of(found, cut, own)
-    return f"{found.n_clusters[cut]}{f', which {how},' if how else ''}"
+def _say_cuts(found: CutFigures, cuts: list[int], own: OwnClusters) -> str:
+    """List numbers of clusters of cuts; of few, with how they differ from the report's, and which leave items alone."""
+    how = {cut: _how_of(found, cut, own) for cut in cuts}
+    single = [cut for cut in cuts if how[cut].startswith(ALONE) and ";" not in how[cut]]
+    rest = [cut for cut in cuts if cut not in single]
+    texts = [f"{found.n_clusters[cut]}" + (f" ({how[cut]})" if how[cut] else "") for cut in rest]
+    if len(rest) > EXPLAINED:
+        texts = [_ranges(found.n_clusters[rest].tolist())]
+    if single:
+        few = how[single[0]] if len(single) == 1 else f"only leave single {current_words().items} alone"
+        texts.append(f"{_ranges(found.n_clusters[single].tolist())} (which {few})")
+    return join_names(texts)
+
+
+def _say_joined_and_divided(found: CutFigures, own: OwnClusters) -> str:
+    """Say how well the report's clusters with two of them joined, or one divided, agree with people."""
+    others = [(join, f"{_joined_titles(join, own)} joined") for join in own.joined]
+    others += [(part, say_divided(part, own)) for part in own.divided[:DIVISIONS]]
+    good, less = list[str](), list[str]()
+    for other, how in others:
+        (good if found.mark_of(other) else less).append(f"{other.n_clusters} with {how} ({number(other.agreement)})")
+    as_good = f"; nearly as well would do {' or '.join(good)}" if good else ""
+    return as_good + (f"; less well {'; '.join(less)}" if less else "")
 
 
 def _compared(found: CutFigures, cut: int, own: OwnClusters) -> str:
@@ -228,7 +222,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
     less = f"{number(short, 3)} ± {number(uncertain, 3)}"
     rows.append(row(report, number(own.agreement), less, number(own.silhouette), number(1.0), found.mark_of(own), "–"))
     others = [(join, f"joins {_joined_titles(join, own)}") for join in own.joined]
-    others += [(part, f"has {say_divided(part, own)}") for part in own.divided]
+    others += [(part, f"has {say_divided(part, own)}") for part in own.divided[:DIVISIONS]]
     for other, how in others:
         less = "{} ± {}".format(*(number(value, 3) for value in found.shortfall_of(other)))
         cells = (number(other.agreement), less, number(other.silhouette), number(ari(own.codes, other.codes)))

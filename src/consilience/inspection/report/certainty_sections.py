@@ -91,7 +91,7 @@ def say_split(subject: Subject, split: Split, found: Certainty) -> str:
     if subject.places is None:
         return said
     rest = np.setdiff1d(np.flatnonzero(subject.clusters.codes == split.cluster), split.items)
-    n_apart, words = count_apart(subject.groupings, split.items, rest), current_words()
+    (n_apart, _), words = count_apart(subject.groupings, split.items, rest), current_words()
     return (
         f"{said}; {n_apart:,} of {words.n_annotators(subject.annotations.n_annotators)} have most of these in "
         "one group, and most of the rest in another"
@@ -306,7 +306,7 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
             Column(f"With its {clusters.noun}"),
             Column("With part of it"),
             Column("Alone"),
-            Column("Else most often in", clusters.kind),
+            Column(f"Else most often with {words.items} of", clusters.kind),
             Column("Stays with another panel"),
         ],
         rows,
@@ -366,8 +366,8 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
             f"{words.Items} that leave their {clusters.noun} on their own in more than {1 - STAYS:.0%} of the draws, "
             f"the most often first; those above {1 - SELDOM_STAYS:.0%} are worth another look, or more people. On its "
             f"own: not with most of its {clusters.noun}, as where two are joined, nor with a part that often splits "
-            f"off. Found again: of the {words.items} of either {clusters.noun}, more than half are in both. In "
-            "brackets: in how many draws."
+            f"off. Found again: of the {words.items} of either {clusters.noun}, more than half are in both, and it is "
+            "not joined with another. In brackets: in how many draws."
         ),
         more=f"{left:,} more that leave in more than {1 - STAYS:.0%} of the draws" if left > 0 else "",
     )

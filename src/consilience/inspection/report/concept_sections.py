@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.bridging import bridging_of
@@ -14,6 +15,7 @@ from consilience.analysis.item_ratings import ItemRatings
 from consilience.analysis.names import as_text, join_names, join_some, name_text, quantify
 from consilience.analysis.projection import HARDLY_SHOWN
 from consilience.analysis.words import current_words
+from consilience.inference.memberships import together
 from consilience.inspection.plots.item_ratings import plot_go_zone, plot_pattern_match
 from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.style import Sheet
@@ -51,11 +53,13 @@ def bridging_section(subject: Subject) -> Section | None:
     order = np.argsort(-np.nan_to_num(values.to_numpy(), nan=-1.0), kind="stable")
     shown = order[:MOST_ITEMS]
     clusters, stays = subject.clusters, subject.certainty.items["stays"].to_numpy() if subject.certainty else None
+    outside = _shares_outside(subject)
     rows = [
         row(
             name_cell(values.index[place]),
             _cluster(subject, int(codes[place])),
             number(values.iloc[place]),
+            percent(outside[place]),
             *([] if stays is None else [percent(stays[place])]),
         )
         for place in shown.tolist()
@@ -63,14 +67,17 @@ def bridging_section(subject: Subject) -> Section | None:
     means = values.groupby(clusters.names_of(codes).to_numpy()).mean()
     frame = values.to_frame().round(PLACES)
     frame.insert(0, clusters.column, clusters.names_of(codes))
+    frame["outside"] = outside.round(PLACES)
     reading = (
         f"Near 0: an anchor, put together with {words.items} that are near it on the map. Near 1: a bridge, put "
         f"together with {words.items} far from it. Values compare the {words.items} of this study only: the least has "
         "0, and the largest 1. The formula is ours, as the method's authors give none: "
         f"the mean distance to the other {words.items} on the first two axes of the map above, weighted by how "
-        "often they were put together."
+        f"often they were put together. Put together outside: of all the times that the {words.item} was put with "
+        f"another, those with one of another {clusters.noun}; this does not depend on where the map has room."
     )
-    also = [] if stays is None else [Column(f"Stays in its {clusters.noun}")]
+    also = [Column(f"Put together outside its {clusters.noun}")]
+    also += [] if stays is None else [Column(f"Stays in its {clusters.noun}")]
     by_item = ReportTable(
         "bridging",
         f"Bridging values of the {words.items}, bridges first",
@@ -90,6 +97,7 @@ def bridging_section(subject: Subject) -> Section | None:
             row(
                 cluster_cell(clusters, code),
                 number(float(means.get(name, np.nan))),
+                percent(float(np.nanmean(outside[codes == code]))),
                 *([] if stays is None else [percent(float(np.mean(stays[codes == code])))]),
             )
             for code, name in enumerate(clusters.index)
@@ -102,6 +110,15 @@ def bridging_section(subject: Subject) -> Section | None:
     )
     sentences = [*_say_hardly_shown(subject), sentence]
     return Section("bridging", "Anchors and bridges", sentences, [by_cluster, by_item])
+
+
+def _shares_outside(subject: Subject) -> Float[np.ndarray, " items"]:
+    """Share of the times that each item was put with another in which that was of another cluster; NaN for none."""
+    counts = together(cast(CoOccurrence, subject.co_occurrence).memberships).toarray()
+    np.fill_diagonal(counts, 0)
+    codes, total = subject.clusters.codes, counts.sum(1)
+    other = (counts * (codes[:, None] != codes)).sum(1)
+    return np.divide(other, total, out=np.full(len(total), np.nan), where=total > 0)
 
 
 def _say_hardly_shown(subject: Subject) -> list[str]:
@@ -170,15 +187,25 @@ def _sentences(subject: Subject, rated: ItemRatings) -> list[str]:
 
 
 def _say_ends(rated: ItemRatings, scale: str) -> list[str]:
-    """Say which cluster is rated highest and which lowest on a scale, and whether the next differ."""
-    steps = rated.steps[rated.steps["scale"] == scale]
-    if steps.empty:
+    """Say which cluster is rated highest and which lowest on a scale, and which others may be."""
+    found = rated.differences[rated.differences["scale"] == scale]
+    if found.empty:
         return []
+    first, last = found["higher"].iloc[0], found["lower"].iloc[-1]
+    of_first, of_last = found[found["higher"] == first], found[found["lower"] == last][::-1]
+    highest, lowest = _say_end(rated, of_first, "lower", "above"), _say_end(rated, of_last, "higher", "below")
     titles = dict(zip(rated.clusters.index, rated.clusters.titles, strict=True))
-    first, last = steps.iloc[0], steps.iloc[-1]
-    highest = f"“{titles[first['higher']]}” is {_say_step(first)} higher than the next, “{titles[first['lower']]}”"
-    lowest = f"“{titles[last['lower']]}” {_say_step(last)} lower than “{titles[last['higher']]}”"
-    return [f"{as_text(scale)}: {highest if len(steps) == 1 else f'{highest}, and {lowest}'}."]
+    said = f"{as_text(scale)}: highest is “{titles[first]}”, {highest}"
+    return [f"{said}; lowest is “{titles[last]}”, {lowest}." if len(found) > 1 else f"{said}."]
+
+
+def _say_end(rated: ItemRatings, found: pd.DataFrame, other: str, beyond: str) -> str:
+    """Say how far a cluster is beyond the next, and beyond which others that may be chance."""
+    titles = dict(zip(rated.clusters.index, rated.clusters.titles, strict=True))
+    unsure = [
+        f"{_say_step(step)} {beyond} “{titles[step[other]]}”" for _, step in found[1:].iterrows() if step["low"] <= 0
+    ]
+    return join_names([f"{_say_step(found.iloc[0])} {beyond} “{titles[found[other].iloc[0]]}”", *unsure])
 
 
 def _say_step(step: pd.Series) -> str:

@@ -265,6 +265,9 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
 
 def _nearest(share: Float[np.ndarray, " items"], names: list[str]) -> Cell:
     """Cell with the items that have the largest positive shares."""
-    nearest = np.argsort(-share, kind="stable")[:NEAREST]
+    order = np.argsort(-share, kind="stable")
+    nearest = order[:NEAREST]
     found = tuple((percent(share[item]), names[item]) for item in nearest.tolist() if share[item] > 0)
+    n_tied = int((share[order[NEAREST:]] == share[nearest[-1]]).sum()) if len(found) == NEAREST else 0
+    found += (("", f"and {n_tied:,} more as often"),) if n_tied else ()
     return Cell(pairs=found) if found else Cell("–")

@@ -127,8 +127,6 @@ def _names_in_short(subject: Subject) -> list[str]:
     of = f"{few:,}" if few == most else f"{few:,} to {most:,}"
     who = subject.of_namers or f" of {words.n_annotators(subject.annotations.n_annotators)}"
     rest = f"each is the name that {of}{who} use"
-    users = [f"{name} {n:,}" for name in named if (n := answer.n_using(subject, name))]
-    rest += f" (alone or among other words, people use {join_names(users)})" if users else ""
     tied = [" or ".join(names[: answer.TIED]) for names in tied_names(subject.names, list(clusters.called)) if names]
     return [f"What {words.annotators} call them: {join_some(tied)}; {rest}. {name_sections.counted_as_one()}"]
 

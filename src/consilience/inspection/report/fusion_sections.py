@@ -252,13 +252,13 @@ def _about_plane(subject: Subject) -> str:
     if not np.isfinite(stress):
         return ""
     others = [(1, 3), (2, 3)] if n_axes_of(co_occurrence, places) > 2 else []
-    further = "".join(f", of {i} and {j} {number(co_occurrence.plane(places, (i, j))[1][0])}" for i, j in others)
+    further = "".join(f"; of {i} and {j} {number(co_occurrence.plane(places, (i, j))[1][0])}" for i, j in others)
     first, second = shares
     return (
         f"The first two axes of this classical scaling show {first:.1%} and {second:.1%} of the variance, "
-        f"together {shares.sum():.1%}; Kruskal's stress-1 of the plane of axes 1 and 2 is {number(stress)}{further} (0 "
-        "if the farther apart two are, the more seldom they were together), or "
-        f"{number(kept)} if pairs that were together equally often have to be equally far.{_yardstick(subject)}"
+        f"together {shares.sum():.1%}. Kruskal's stress-1 of the plane of axes 1 and 2 is {number(stress)}, or "
+        f"{number(kept)} if pairs that were together equally often have to be equally far{further} (0: the farther "
+        f"apart two are, the more seldom they were together).{_yardstick(subject)}"
     )
 
 
@@ -266,7 +266,7 @@ def _yardstick(subject: Subject) -> str:
     if not subject.is_concept_map:
         return ""
     return (
-        " In 69 studies of concept mapping, by another scaling, the stress was 0.28 on average, and 0.17 to 0.34 "
+        " In 69 studies of concept mapping, by scalings that make it small, it was 0.28 on average, and 0.17 to 0.34 "
         "(Rosas & Kane 2012)."
     )
 

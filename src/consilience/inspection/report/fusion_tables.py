@@ -97,7 +97,7 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters, of_namers: str = "
         [
             Column("Cluster", clusters.kind),
             Column(f"{words.Annotators} who call the cluster so", "wide"),
-            Column(f"{words.Annotators} who call any group of its {words.items} so", "wide"),
+            Column(f"Names of groups with at least one of its {words.items}", "wide"),
         ],
         rows,
         reading=(

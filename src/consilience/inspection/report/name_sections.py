@@ -92,37 +92,10 @@ def _on_placements(subject: Subject, found: StandardNames) -> list[str]:
     if several.empty:
         return []
     most = several["agreement"].max()
-    sentences = [
+    return [
         f"Of the names that at least {least_users} people use, they agree most on what belongs under "
         f"{_name_tied(several.index[several['agreement'] > most - TIED])} ({percent(most)})."
     ]
-    named = found.of_items[found.of_items["n_annotators"] >= AT_LEAST]
-    if len(named):
-        all_least = named[named["agreement"] < named["agreement"].min() + TIED]
-        least = all_least.iloc[0]
-        n_namers = int(least["n_annotators"])
-        n_agree = round(least["agreement"] * n_namers)
-        if len(all_least) > 1:
-            sentences.append(_on_ties(all_least))
-            return sentences
-        common = f"no name of it is that of more than {n_agree:,} of the {n_namers:,} who"
-        if n_agree < AT_LEAST:
-            common = f"it has a different name from each of the {n_namers:,} who"
-        sentences.append(f"They agree least on {name_text(least.name)}: {common} named its group.")
-    return sentences
-
-
-def _on_ties(least: pd.DataFrame) -> str:
-    """Say on which items people agree least, of several on which they agree equally."""
-    names, counts = _name_tied(least.index), least["n_annotators"]
-    n_agree = (least["agreement"] * counts).round()
-    if (n_agree < AT_LEAST).all():
-        who = f"{counts.min():,}" if counts.min() == counts.max() else f"{counts.min():,} to {counts.max():,}"
-        return f"They agree least on {names}: each has a different name from each of the {who} who named its group."
-    return (
-        f"They agree least on {names}: no name of each is that of more than {percent(least['agreement'].mean())} of "
-        "those who named its group."
-    )
 
 
 def _name_tied(names: pd.Index) -> str:

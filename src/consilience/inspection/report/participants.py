@@ -196,7 +196,7 @@ def odd_in_short(subject: Subject) -> list[str]:
         verb, at_random = "sorts" if len(names) == 1 else "sort", "" if found is None else ", but not at random"
         sentences.append(
             f"{len(names):,} of {people} {verb} unlike the others{at_random} (agreement in brackets): "
-            f"{join_some(names, ODD)}. Nothing here calls for leaving them out."
+            f"{join_some(names, ODD)}: no reason to leave {'this one' if len(names) == 1 else 'them'} out."
         )
     return [" ".join(sentences)]
 

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.group_words import LEVEL, GroupWords
-from consilience.analysis.names import join_names, name_text, quantify
+from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.panels import FEWEST_USERS, N_SIMULATIONS, are_compared
 from consilience.analysis.rv import ScalarProducts, SortTable
 from consilience.analysis.segments import ENOUGH, PanelSegments
@@ -22,6 +22,7 @@ from consilience.inspection.plots.annotator_map import draw_products
 from consilience.inspection.plots.point_labels import n_named, say_unwritten
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
+from consilience.inspection.report import participants
 from consilience.inspection.report.annotators import DISTATIS, cut
 from consilience.inspection.report.compromise_sections import HEADING as COMPROMISE
 from consilience.inspection.report.map_data import words_file
@@ -45,6 +46,7 @@ MOST_WORDS = 40  # rows of the table
 MOST_ITEMS = 5  # of a word in the table
 N_AXES = 3  # of the annotators
 SAME = 5e-4  # difference of coordinates that are not told apart in a table
+NAMED = 5  # annotators at chance in a caption
 MOST_PAIRS = 6  # of items, of each segment
 READABLE, MEDIUM = 720, 560  # CSS pixels that names of items need, and those of annotators
 
@@ -181,7 +183,9 @@ def panel_section(subject: Subject) -> Section | None:
     if found is not None and found.n_segments > 1:
         caption += " Each segment has its colour and shape."
     elif found is not None and not found.tests.empty:
-        caption += " That some are apart here is no more than chance."
+        odd = participants.at_chance(subject)
+        but = f", but for those who sort at chance ({join_some(list(map(name_text, odd)), NAMED)})" if odd else ""
+        caption += f" There are no segments: that some are apart here is no more than chance{but}."
 
     def say_named() -> str:
         point = f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""

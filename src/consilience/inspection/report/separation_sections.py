@@ -110,7 +110,7 @@ def _never_together(found: Separation) -> list[str]:
     names = [f"{name_text(a)} – {name_text(b)}" for a, b in never.itertuples(index=False, name=None)]
     return [
         f"Nobody put together {len(never):,} of the {len(left):,} pairs that are not shown to differ: "
-        f"{join_some(names, NAMED)}."
+        f"{join_some(names, NAMED)}. That is no sign that they are alike."
     ]
 
 

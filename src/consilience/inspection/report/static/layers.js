@@ -2,6 +2,7 @@
 
 const WORD_SIZES = [10, 17]; // pixels of the letters of the rarest and the most frequent word
 const OUTLINE_NAME = 12; // pixels of the letters of a cluster's name
+const MARK_ROOM = 14; // pixels of the mark before the name of an outline
 const OUTLINE_GAPS = [4, 14, 26]; // pixels from an outline to its name
 
 class MapLayers {
@@ -94,7 +95,7 @@ class MapLayers {
     const boxes = [];
     for (const [label, corners] of this.rims ?? []) {
       const text = fitting(this.state.titleOf(label), OUTLINE_NAME, 170);
-      const [wide, tall] = [widthOf(text, OUTLINE_NAME) * 1.12, OUTLINE_NAME * 1.2]; // bold letters are wider
+      const [wide, tall] = [MARK_ROOM + widthOf(text, OUTLINE_NAME) * 1.12, OUTLINE_NAME * 1.2]; // bold letters are wider
       const isClear = (box) =>
         isFree(box) &&
         !boxes.some((other) => overlap(box, other)) &&
@@ -107,7 +108,11 @@ class MapLayers {
         })
         .find(isClear);
       if (!box) continue;
-      draw(this.outlineNames, "text", { x: box[0].toFixed(1), y: (box[3] - 0.25 * tall).toFixed(1) }).textContent = text;
+      const [shape, size] = shapeOf(this.state.data.look, label);
+      const to = `translate(${(box[0] + MARK_ROOM / 2 - 1).toFixed(1)} ${((box[1] + box[3]) / 2).toFixed(1)}) scale(${(4.5 * size).toFixed(2)})`;
+      draw(this.outlineNames, "path", { d: shape, transform: to, fill: colourOf(this.state.data.look, label), stroke: "none" });
+      const place = { x: (box[0] + MARK_ROOM).toFixed(1), y: (box[3] - 0.25 * tall).toFixed(1) };
+      draw(this.outlineNames, "text", place).textContent = text;
       boxes.push(box);
     }
     return boxes;
