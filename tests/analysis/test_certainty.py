@@ -260,7 +260,7 @@ def test_the_number_of_draws_is_checked(n_draws):
 
 def test_one_person_and_unsupported_settings_are_refused():
     alone = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]]])
-    with pytest.raises(InputError, match=r"at least four people.*Got one"):
+    with pytest.raises(InputError, match=r"at least 4 people.*Got 1"):
         certainty(SubsetFusion(random_state=0).fit(alone))
     plain = SubsetFusion(refine=False, random_state=0).fit(sorts(0.5))
     with pytest.raises(InputError, match="refine=True"):
@@ -311,11 +311,11 @@ def test_of_fewer_than_four_people_nothing_is_stated(n_people):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that no item has two labels
             model.fit(cells)
-        with pytest.raises(InputError, match="at least four people"):
+        with pytest.raises(InputError, match="at least 4 people"):
             certainty(model, cells)
         said = str(findings(model, cells))
         assert "others would repeat" in said
-        assert "would repeat" not in said.replace("How far others would repeat this cannot be told from", "")
+        assert "would repeat" not in said.replace("How far others would repeat this cannot be told", "")
 
 
 def test_draws_leave_out_whom_the_fit_leaves_out():
@@ -394,7 +394,7 @@ def test_mecc_says_nothing_of_others_where_draws_were_surer_than_others():
     model = MECC(3, n_init=2, random_state=0).fit(None, given := sorts(0.9, n_people=14))
     with pytest.raises(InputError, match=r"certainty over people of MECC needs at least 15 people.*Got 14\.$"):
         certainty(model, given)
-    assert "cannot be told from 14 people, who may agree more, or less, than others by chance: ask at least 15." in str(
+    assert "cannot be told, since 14 people may agree more, or less, than others by chance: ask at least 15." in str(
         findings(model, given)
     )
 

@@ -113,7 +113,7 @@ def test_few_people(admin, sqlite_store, kind, n_people):
     content = sqlite_store.overview_content(study.id)
     assert content["n_people"] == n_people
     assert content["certainty"] is None  # of fewer than four people, nothing is stated
-    assert "ask at least four." in page.partition('id="certainty"')[2]
+    assert "ask at least 4." in page.partition('id="certainty"')[2]
     assert "too much data" not in page
     is_open = kind == "open"
     assert f'<a href="#clusters">{"Clusters" if is_open else "Classes"}</a>' in page

@@ -25,7 +25,7 @@ from consilience.active.label_forecast import (
     steps_of,
 )
 from consilience.active.label_gain import Posterior, add_votes, confusion_or_crowd, expected_gain
-from consilience.active.stability import Decision, say_few_people
+from consilience.active.stability import Decision
 from consilience.annotations import Labels, concat
 from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import code, frame_row, outside, plain
@@ -45,6 +45,7 @@ from consilience.estimators.parameters import (
     whole,
 )
 from consilience.inference.randomness import check_random_state
+from consilience.inference.reweighted import say_few_people
 
 HUNDRED = 100
 ENOUGH = 0.5  # share of the items with two labels: fits to fewer may be sure of one class for nearly all items
@@ -406,7 +407,7 @@ class LabelSession(Session):
         """Say why a small gain may only mean that little is known about the annotators; nothing if enough is."""
         wrong = 1 - float(expected.posterior.max(1).mean())
         if few := say_few_people(len(np.unique(self._labels_or_error().annotator))):
-            return few
+            return f" But {few}"
         if wrong < DOUBTED or self._n_labels >= n_labels:
             return ""
         return (

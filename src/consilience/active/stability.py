@@ -35,9 +35,9 @@ from consilience.annotations import Groupings
 from consilience.annotations.display import facts
 from consilience.annotations.names import inverse
 from consilience.errors import InputError
+from consilience.inference.reweighted import say_few_people
 from consilience.metrics.clusterings import ami
 
-FEWEST_PEOPLE = 4  # fewer may agree more, or less, than others by chance
 GROWTH = 2.5  # the odds of a reliability grow with this power of the number of groupings
 
 
@@ -131,15 +131,8 @@ def decide_by_reliability(reliability: float, *, floor: float, n_people: int) ->
     if reliability < floor:
         return Decision(False, f"Reliability is {reliability:.3f}; {floor:g} is wanted.")
     few = say_few_people(n_people)
-    return Decision(not few, f"Reliability is {reliability:.3f}, at least {floor:g}.{few}")
-
-
-def say_few_people(n_people: int) -> str:
-    """Say that more people are needed before it is time to stop; nothing if they are enough."""
-    if n_people >= FEWEST_PEOPLE:
-        return ""
-    who = "one person" if n_people == 1 else f"{n_people} people"
-    return f" But {who} may agree more, or less, than others by chance: ask at least {FEWEST_PEOPLE}."
+    reached = f"Reliability is {reliability:.3f}, at least {floor:g}."
+    return Decision(not few, f"{reached} But {few}" if few else reached)
 
 
 def split_half_reliability(

@@ -54,7 +54,7 @@ from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inference.progress import counting
 from consilience.inference.randomness import spawn_generator
-from consilience.inference.reweighted import weights_of_another_group
+from consilience.inference.reweighted import say_few_people, weights_of_another_group
 from consilience.inference.threads import one_blas_thread
 
 LOW, HIGH = 0.05, 0.95  # of intervals
@@ -62,7 +62,6 @@ LOW, HIGH = 0.05, 0.95  # of intervals
 # intervals 2.1 times as wide as those of the draws to hold it in 9 of 10 cases, of 6 people 1.5, and of 10 people 1.2
 # (five models on simulated crowds, even draws).
 WIDER = 4.0
-NUMBERS = ("none", "one", "two", "three", "four")
 LARGEST_TABLE = 5000  # items up to which a table of all pairs is returned
 MOST_ROWS = 30_000  # memberships, labels or judged pairs for which reports make all draws; fewer draws for more
 FEWEST_DRAWS = 20  # that are worth stating
@@ -273,18 +272,8 @@ def certainty(
 def few_people(estimator: Any, annotations: Groupings | Labels | Pairs) -> str:
     """Say in a sentence that what others would repeat cannot be told from so few people; "" if they are enough."""
     number = int(people_behind(estimator, annotations)[0].max(initial=-1)) + 1
-    fewest = fewest_people(estimator)
-    if not 0 < number < fewest:
-        return ""
-    who = "one person" if number == 1 else f"{_in_words(number)} people"
-    return (
-        f"How far others would repeat this cannot be told from {who}, who may agree more, or less, than others by "
-        f"chance: ask at least {_in_words(fewest)}."
-    )
-
-
-def _in_words(number: int) -> str:
-    return NUMBERS[number] if number < len(NUMBERS) else str(number)
+    few = say_few_people(number, fewest_people(estimator)) if number else ""
+    return few and f"How far others would repeat this cannot be told, since {few}"
 
 
 def certainty_of_report(
@@ -345,8 +334,8 @@ def _arrange(
     if (n_people := int(person.max(initial=-1)) + 1) < (fewest := fewest_people(estimator)):
         of_model = f" of {type(estimator).__name__}" if type(estimator).__name__ in FEWEST else ""
         raise InputError(
-            f"The certainty over people{of_model} needs at least {_in_words(fewest)} people, whose labels decide: "
-            f"fewer do not show how far others would differ. Got {_in_words(n_people)}."
+            f"The certainty over people{of_model} needs at least {fewest} people, whose labels decide: "
+            f"fewer do not show how far others would differ. Got {n_people}."
         )
     q = posterior_of(estimator)[items]
     known = attributes(estimator, ["_gold"]).get("_gold", np.full(len(items), MISSING))[items]

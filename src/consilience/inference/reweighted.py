@@ -59,6 +59,14 @@ def weights_of_another_group(person: Int[np.ndarray, " annotators"], rng: np.ran
     return np.asarray(weights * n_people / weights.sum())[person]
 
 
+def say_few_people(n_people: int, fewest: int = FEWEST_PEOPLE) -> str:
+    """Say that so few people may be unlike others, and how many are needed; nothing if they are enough."""
+    if n_people >= fewest:
+        return ""
+    who = "one person" if n_people == 1 else f"{n_people} people"
+    return f"{who} may agree more, or less, than others by chance: ask at least {fewest}."
+
+
 def weight_entries(incidence: csr_array, of_entries: Float[np.ndarray, " entries"]) -> csr_array:
     """Return a sparse matrix with these values in the places of its entries."""
     return csr_array((of_entries, incidence.indices, incidence.indptr), shape=incidence.shape)

@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from consilience.active import ActiveSession, LabelSession
 from consilience.active.session import FLOORS
-from consilience.active.stability import decide_by_reliability, say_few_people
+from consilience.active.stability import decide_by_reliability
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.group_names import AT_LEAST, cluster_names
 from consilience.annotations import Groupings, Labels
@@ -25,6 +25,7 @@ from consilience.collect.settings.model import Study
 from consilience.collect.store import Submitted
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.errors import InputError
+from consilience.inference.reweighted import say_few_people
 from consilience.metrics.clusterings import nmi
 
 TARGET = FLOORS["reliability"]  # at which `should_stop` advises to stop
