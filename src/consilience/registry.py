@@ -15,9 +15,7 @@ from consilience.errors import InputError
 
 __all__ = ["ESTIMATORS", "Entry", "entry", "estimator"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 AnnotationKind = Literal["groupings", "pairs", "labels"]
@@ -33,8 +31,6 @@ class Entry:
         Name of the class.
     module : str
         Module from which it is imported.
-    kind : {"semisupervised", "consensus"}
-        Whether `fit` takes features and annotations, or annotations alone.
     reads : tuple of {"groupings", "pairs", "labels"}
         Annotations that `fit` takes; the first kind is the native one, to which the others are converted.
     description : str
@@ -53,13 +49,17 @@ class Entry:
 
     name: str
     module: str
-    kind: Literal["semisupervised", "consensus"]
     reads: tuple[AnnotationKind, ...]
     description: str
     clusters: str | None = None
     max_clusters: str | None = None
     finds_clusters: bool = False
     over_partitions: Mapping[str, Any] | None = None
+
+    @property
+    def kind(self) -> Literal["semisupervised", "consensus"]:
+        """Whether `fit` takes features and annotations, or annotations alone."""
+        return "consensus" if self.module == "consilience.consensus" else "semisupervised"
 
     def load(self) -> type[Any]:
         """Import the class.
@@ -78,7 +78,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="PartitionLabelModel",
             module="consilience.semisupervised",
-            kind="semisupervised",
             reads=("groupings", "labels"),
             description="Clusters that explain partition labels and can be separated by the features; finds their "
             "number, and which clusters each annotator's labels mean.",
@@ -90,14 +89,12 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="MajorityVote",
             module="consilience.consensus",
-            kind="consensus",
             reads=("labels",),
             description="The class that most annotators gave each item; all votes count equally.",
         ),
         Entry(
             name="DawidSkene",
             module="consilience.consensus",
-            kind="consensus",
             reads=("labels",),
             description="Class of each item and confusion matrix of each annotator, with a prior learned from the "
             "crowd; takes known classes and earlier counts.",
@@ -106,7 +103,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="OrdinalRatings",
             module="consilience.consensus",
-            kind="consensus",
             reads=("labels",),
             description="Level of each item from ratings, such as 1 to 5, by raters who each have a bias, a slope, a "
             "noise and lapses; the mean where they cannot be told.",
@@ -115,7 +111,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="TagConsensus",
             module="consilience.consensus",
-            kind="consensus",
             reads=("labels",),
             description="Tags of each item, where annotators may give it several or none, by annotators who miss some "
             "and invent others, alike for all tags as far as they are.",
@@ -123,7 +118,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="ProductMixture",
             module="consilience.consensus",
-            kind="consensus",
             reads=("labels",),
             description="Mixture with a number of components that may differ from the number of classes; within a "
             "component, annotators label independently.",
@@ -133,7 +127,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="SpectralEM",
             module="consilience.consensus",
-            kind="consensus",
             reads=("labels",),
             description="Confusion matrices from the moments of three groups of annotators, then EM: a start that does "
             "not depend on the votes.",
@@ -141,7 +134,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="StagewiseEM",
             module="consilience.consensus",
-            kind="consensus",
             reads=("labels",),
             description="Finds the informative annotators among many who label at random, and the classes that they "
             "distinguish.",
@@ -151,7 +143,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="SubsetFusion",
             module="consilience.consensus",
-            kind="consensus",
             reads=("groupings", "labels"),
             description="One clustering from many groupings of small subsets; finds the number of clusters, and which "
             "annotators sort consistently.",
@@ -163,7 +154,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="MCVC",
             module="consilience.semisupervised",
-            kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="Several clusterings of the same items, each predicted from the features and held by some "
             "of the annotators; finds how many, and who holds which.",
@@ -174,7 +164,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="MECC",
             module="consilience.semisupervised",
-            kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="One clustering predicted from the features, of which annotators judge pairs, each with their "
             "own reliability.",
@@ -185,7 +174,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="MPCKMeans",
             module="consilience.semisupervised",
-            kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="k-means that respects judgements of pairs and learns a metric; tolerates contradictions.",
             clusters="n_clusters",
@@ -193,7 +181,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="ITMLClustering",
             module="consilience.semisupervised",
-            kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="k-means in a metric that brings items judged the same together and moves others apart.",
             clusters="n_clusters",
@@ -201,7 +188,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="SemiCrowd",
             module="consilience.semisupervised",
-            kind="semisupervised",
             reads=("groupings", "labels", "pairs"),
             description="Completes the matrix of agreement on pairs, and learns a metric that predicts it.",
             clusters="n_clusters",
@@ -209,7 +195,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="DawidSkeneClassifier",
             module="consilience.semisupervised",
-            kind="semisupervised",
             reads=("labels",),
             description="DawidSkene with a classifier: features take part in the classes of labelled items, and "
             "predict those of others.",
@@ -217,14 +202,12 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="InductiveConsensus",
             module="consilience.semisupervised",
-            kind="semisupervised",
             reads=("groupings", "labels"),
             description="Any consensus model, then any classifier on the features, for items that nobody annotated.",
         ),
         Entry(
             name="BayesSCDC",
             module="consilience.deep",
-            kind="semisupervised",
             reads=("groupings", "pairs", "labels"),
             description="Clusters of images and other rich data in a latent space that a network decodes, from few "
             "annotated items or none; finds the number of clusters.",
@@ -234,7 +217,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="SCDC",
             module="consilience.deep",
-            kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="Predecessor of BayesSCDC: point estimates, a classifying network, slower with more clusters.",
             clusters="n_clusters",
@@ -242,7 +224,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="DeepMCVC",
             module="consilience.deep",
-            kind="semisupervised",
             reads=("pairs", "groupings", "labels"),
             description="MCVC with networks instead of linear boundaries between the clusters.",
             clusters="n_clusters",
@@ -251,7 +232,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="CorrelationClustering",
             module="consilience.consensus",
-            kind="consensus",
             reads=("pairs", "groupings", "labels"),
             description="Clusters from judgements of pairs alone, few large ones or hundreds of small ones; weights "
             "annotators by their sensitivity and specificity; finds the number of clusters.",
@@ -261,7 +241,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="Crowdclustering",
             module="consilience.consensus",
-            kind="consensus",
             reads=("pairs", "groupings", "labels"),
             description="Clusters from judgements of pairs alone, by annotators who each see the items in their own "
             "way; finds the number of clusters.",
@@ -272,7 +251,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="KCC",
             module="consilience.consensus",
-            kind="consensus",
             reads=("groupings", "labels"),
             description="Clusters most similar to all groupings together, by k-means on the memberships; places new "
             "items by known groups.",
@@ -282,7 +260,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="CSPA",
             module="consilience.consensus",
-            kind="consensus",
             reads=("groupings", "labels"),
             description="Clusters of items that are often put together, relative to how often they were seen together; "
             "the plain baseline for groupings.",
@@ -293,7 +270,6 @@ ESTIMATORS: dict[str, Entry] = {
         Entry(
             name="MetaClustering",
             module="consilience.consensus",
-            kind="consensus",
             reads=("groupings", "labels"),
             description="Several clusterings, one for each set of annotators who group alike; finds how many.",
             clusters="n_clusters",

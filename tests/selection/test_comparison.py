@@ -515,7 +515,7 @@ def test_models_get_what_they_read_or_a_reason(kind, sheets):
 def test_models_that_only_read_pairs_get_pairs(sheets, monkeypatch):
     from consilience import registry
 
-    entry = registry.Entry("Knows", "tests", "consensus", ("pairs",), "")
+    entry = registry.Entry("Knows", "consilience.consensus", ("pairs",), "")
     monkeypatch.setitem(registry.ESTIMATORS, "Knows", entry)
     assert as_read(sheets, Knows()) == sheets.to_pairs()
     found = compare([Knows(dict(zip(NAMES, CLASSES)))], sheets, by="model", n_folds=2, random_state=0)
