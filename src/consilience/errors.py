@@ -15,9 +15,7 @@ __all__ = [
     "UnannotatedWarning",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 class InputError(ValueError):

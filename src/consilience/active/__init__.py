@@ -37,6 +37,4 @@ __all__ = [
     "plan",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

@@ -4,6 +4,4 @@ from consilience.analysis.findings import Findings, findings
 
 __all__ = ["Findings", "findings"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

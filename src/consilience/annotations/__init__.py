@@ -21,6 +21,4 @@ __all__ = [
     "write_annotations",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

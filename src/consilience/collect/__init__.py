@@ -10,9 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Store", "create_app"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> Any:

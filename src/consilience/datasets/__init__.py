@@ -37,6 +37,4 @@ __all__ = [
     "write_tutorial_tables",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

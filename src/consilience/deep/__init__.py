@@ -13,6 +13,4 @@ from consilience.deep.scdc_estimator import SCDC  # noqa: E402
 
 __all__ = ["SCDC", "BayesSCDC", "DeepMCVC"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

@@ -39,10 +39,6 @@ from consilience.errors import InputError
 __all__ = ["PairScores", "ami", "ari", "clustering_accuracy", "nmi", "pairwise_f", "same_log_loss", "v_measure"]
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
 class PairScores(NamedTuple):
     """Precision, recall and their harmonic mean over the pairs of items that share a cluster."""
 

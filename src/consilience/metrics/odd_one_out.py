@@ -53,10 +53,6 @@ SHARES = ["right", "right_low", "right_high"]
 BEYOND = ["beyond_chance", "beyond_chance_low", "beyond_chance_high"]
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
 @dataclass(frozen=True)
 class OddOneOut:
     """How often people found the item that does not belong.

@@ -28,10 +28,6 @@ N_TRIES = 10  # candidates among which a question is chosen
 Candidate = tuple[frozenset[int], int]  # three items of a cluster, and one of another
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
 def odd_one_out_questions(labels: ArrayLike, n_questions: int, *, random_state: Any = None) -> pd.DataFrame:
     """Compose questions with three items of one cluster and one of another.
 

@@ -16,10 +16,6 @@ from consilience.errors import InputError
 __all__ = ["association", "cluster_profile"]
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
 def cluster_profile(features: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
     """Return the size of every cluster, and the mean and standard deviation of every feature in it.
 

@@ -7,6 +7,4 @@ from consilience.partitions.tables.label_table import PartitionedTable
 
 __all__ = ["PartitionedItems", "PartitionedTable", "fit", "item_results", "write_item_results"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

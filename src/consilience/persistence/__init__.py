@@ -4,6 +4,4 @@ from consilience.persistence.models import load, save
 
 __all__ = ["load", "save"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

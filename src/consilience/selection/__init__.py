@@ -5,6 +5,4 @@ from consilience.selection.comparison import Comparison, compare
 
 __all__ = ["Comparison", "candidates", "compare"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

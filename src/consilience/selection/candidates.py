@@ -37,10 +37,6 @@ from consilience.selection.prediction import predict
 __all__ = ["candidates"]
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
 CHANCE, CO_OCCURRENCE = "chance", "co-occurrence"
 USUAL = (2, 3, 4, 6, 8)  # numbers of clusters tried by default
 

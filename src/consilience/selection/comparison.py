@@ -68,10 +68,6 @@ from consilience.selection.prediction import WAYS, by_co_occurrence
 __all__ = ["Comparison", "compare"]
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
 CLEAR = 2.0  # standard errors of a clear lead
 WIDEST = 90  # characters of a note in the printed table
 HELD_OUT = {

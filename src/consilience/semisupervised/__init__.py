@@ -19,6 +19,4 @@ __all__ = [
     "SemiCrowd",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

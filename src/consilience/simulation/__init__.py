@@ -34,6 +34,4 @@ __all__ = [
     "sparse_crowd",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

@@ -6,6 +6,4 @@ from consilience.sites.summary import SiteSummary, read_summary, write_summary
 
 __all__ = ["FusedSites", "SiteSummary", "fuse_sites", "read_summary", "summarise_site", "write_summary"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

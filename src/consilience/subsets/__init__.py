@@ -4,6 +4,4 @@ from consilience.subsets.subset_clustering_estimator import SubsetClustering
 
 __all__ = ["SubsetClustering"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
