@@ -62,8 +62,6 @@ def as_groupings(groups: dict[Any, list[Any]], items: pd.Index, key: Key) -> Gro
 
     Raises InputError: an item is unknown, or is in two groups of the answer.
 
-    Parameters
-    ----------
     groups : items of each group, by the name of the group
     items : items of the session
     key : annotator and grouping name

@@ -44,9 +44,6 @@ def people_of(pilot: Groupings, rng: np.random.Generator) -> MapPopulation:
 
     Raises InputError: there are too many items, or no two annotators grouped the same two items.
 
-    Parameters
-    ----------
-    pilot : Groupings
     rng : numpy Generator
 
     Returns

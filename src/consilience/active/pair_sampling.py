@@ -60,11 +60,7 @@ def draw_subset(
     A pair without a new item would be rejected, so pairs are drawn among those that have one. If there is room for only
     one item, the last pair contributes one of its items at random. If no weight is left, pairs are equally probable.
 
-    Parameters
-    ----------
-    weights : PairWeights
     allowed : whether each item may be drawn; at least `size` are.
-    size : int
     rng : numpy Generator
 
     Returns

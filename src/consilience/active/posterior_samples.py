@@ -49,8 +49,6 @@ def update_samples(
 ) -> Samples:
     """Return new samples of the clusters of the items.
 
-    Parameters
-    ----------
     groupings : all groupings so far, with at least one item
     samples : the last samples, None if there are none
     n_clusters : number of clusters that the samples may hold

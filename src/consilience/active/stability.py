@@ -140,8 +140,6 @@ def split_half_reliability(
 ) -> float:
     """Return the reliability of the consensus of all groupings, from the agreement of random halves.
 
-    Parameters
-    ----------
     groupings : at least two.
     fuse : function from groupings to the cluster of each item, -1 for items in none of them.
     n_splits : number of random splits, whose agreement (adjusted mutual information over the items in both halves) is

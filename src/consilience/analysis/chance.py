@@ -80,13 +80,8 @@ class ChanceTest:
 def chance_test(annotations: Annotations, features: Any = None, *, random_state: int = 0) -> ChanceTest | None:
     """Test whether annotators agree with each other, or with the features, more than by chance.
 
-    Parameters
-    ----------
-    annotations : Groupings, Labels or Pairs
-    features : DataFrame or array, shape (n_items, n_features), optional
-        Indexed by item, or in the order of the items.
-    random_state : int
-        Seed of the permutations.
+    features : DataFrame or array, shape (n_items, n_features), optional; indexed by item, or in the order of the items.
+    random_state : seed of the permutations.
 
     Returns
     -------

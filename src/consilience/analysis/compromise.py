@@ -224,10 +224,7 @@ def _products_of_places(
 def _axes_of(coordinates: pd.DataFrame) -> Sequence[Any]:
     """Return the columns of coordinates.
 
-    Raises
-    ------
-    InputError
-        A column is missing or holds something else than finite numbers, or an item is placed twice.
+    Raises InputError: a column is missing or holds something else than finite numbers, or an item is placed twice.
     """
     axes = [name for name in coordinates.columns if name not in (ITEM, ANNOTATOR)]
     if len(axes) + 2 != coordinates.shape[1] or not axes:

@@ -32,15 +32,11 @@ MOST_ANNOTATORS = 400  # for draws of at most seconds
 class PanelAgreement:
     """How alike the tables of a panel are; see `panel_agreement`.
 
-    Attributes
-    ----------
-    mean_rv : DataFrame, one row for each of ``groups``, ``sheets`` and ``both``, as far as they are given
-        The mean RV coefficient of two annotators, ``rv``, and its mean ``by_chance``.
-    own : Series, indexed by annotator
-        RV coefficient of each annotator's sheet with the own groups; NaN for all without sheets and groups, and for
-        annotators who put all items together.
-    compromises : float
-        RV coefficient of the compromise of the sheets alone with that of the groups alone; NaN without both.
+    mean_rv : DataFrame, one row for each of ``groups``, ``sheets`` and ``both``, as far as they are given; the mean RV
+        coefficient of two annotators, ``rv``, and its mean ``by_chance``.
+    own : Series, indexed by annotator; RV coefficient of each annotator's sheet with the own groups; NaN for all
+        without sheets and groups, and for annotators who put all items together.
+    compromises : RV coefficient of the compromise of the sheets alone with that of the groups alone; NaN without both.
     """
 
     mean_rv: pd.DataFrame

@@ -82,8 +82,6 @@ class Tree:
     def painted(self, cluster: Int[np.ndarray, " leaves"]) -> tuple[int, Int[np.ndarray, "inner 3"]]:
         """Number the clusters of all cuts alike: one that is mostly a given cluster has its number, in whichever cut.
 
-        Parameters
-        ----------
         cluster : number of each leaf's cluster, in the order of the leaves.
 
         Returns

@@ -37,15 +37,10 @@ def cluster_names(
     or in the cluster, at least half are in both. Names are standardised before they are counted. Names without
     letters, and those that end in a digit, are taken for numbers and left out.
 
-    Parameters
-    ----------
-    groupings : Groupings
     codes : cluster of each item, -1 for none.
-    n_clusters : int
-    above_half : bool, default=False
-        Whether more than half must be in both: a gull alone is half of a gull and a viper, but not what they are.
-    standard : StandardNames, optional
-        Those of the groups, if they are known.
+    above_half : whether more than half must be in both: a gull alone is half of a gull and a viper, but not what they
+        are.
+    standard : those of the groups, if they are known.
 
     Returns
     -------
@@ -166,11 +161,7 @@ def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> lis
     has it, and the others have the next most common that is free; if there is none, or nobody names a cluster, its name
     is empty.
 
-    Parameters
-    ----------
-    names : DataFrame
-        From `cluster_names`.
-    n_clusters, n_annotators : int
+    names : from `cluster_names`.
 
     Returns
     -------

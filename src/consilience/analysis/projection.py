@@ -82,8 +82,6 @@ def checked_axes(axes: Any, plot: str, most: int = 9) -> tuple[int, int]:
 def project(model: Any, X: Any, groupings: Groupings | None, clusters: FoundClusters | None = None) -> Projection:
     """Place the fitted items in the plane.
 
-    Parameters
-    ----------
     model : fitted estimator, or a pipeline that ends in one
     X : features as given to the model, or None
     groupings : of the fitted items, read if X is None

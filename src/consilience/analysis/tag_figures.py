@@ -16,8 +16,6 @@ DOUBT = 0.25  # distance of a probability from 1/2, within which a tag is in dou
 def tag_figures(model: Any) -> pd.DataFrame:
     """Tabulate the tags.
 
-    Parameters
-    ----------
     model : fitted `TagConsensus`
 
     Returns
@@ -44,11 +42,8 @@ def tag_figures(model: Any) -> pd.DataFrame:
 def item_tags(model: Any, labels: Labels) -> pd.DataFrame:
     """Tabulate every item and tag.
 
-    Parameters
-    ----------
     model : fitted `TagConsensus`
-    labels : Labels
-        What was passed to `fit`.
+    labels : what was passed to `fit`.
 
     Returns
     -------

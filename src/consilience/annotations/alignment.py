@@ -48,8 +48,6 @@ def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.Da
 
     Raises MatchingError: the rows do not match the items, or the argument is not a table.
 
-    Parameters
-    ----------
     table : DataFrame, Series, array or list of shape (n_items,) or (n_items, n_columns), or a table of polars
     items : names of the items
     what : subject of messages, such as "The table"

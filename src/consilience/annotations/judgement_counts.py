@@ -44,13 +44,9 @@ def counts_of_pairs(
 ) -> JudgementCounts:
     """Count the judgements of pairs of items.
 
-    Parameters
-    ----------
-    annotations : Groupings or Pairs
-    a, b : int arrays, shape (n_wanted,)
-        Positions of the items of each pair.
-    annotator : int array, shape (n_wanted,), optional
-        The annotator whose judgements count, for each pair; by default those of all do.
+    a, b : int arrays, shape (n_wanted,); positions of the items of each pair.
+    annotator : int array, shape (n_wanted,), optional; the annotator whose judgements count, for each pair; by default
+        those of all do.
 
     Returns
     -------
@@ -114,9 +110,6 @@ def counts_of_clusters(
 def counts_of_annotators(annotations: Groupings | Pairs, cluster: Int[np.ndarray, " items"]) -> JudgementCounts:
     """Count the judgements of each annotator of two items of one cluster.
 
-    Parameters
-    ----------
-    annotations : Groupings or Pairs
     cluster : int array, shape (n_items,)
 
     Returns

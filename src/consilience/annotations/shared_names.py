@@ -41,8 +41,6 @@ def own_names(item: Coded, annotator: Coded, label: Coded) -> OwnNames | None:
     by one annotator only, and at least two annotators must have two such names: two who never agree on yes and no do
     not.
 
-    Parameters
-    ----------
     item, annotator, label : Coded, one row per label; rows with a missing name do not count
 
     Returns

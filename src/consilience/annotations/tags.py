@@ -19,14 +19,10 @@ Codes = Int[np.ndarray, " rows"]
 class TagSets:
     """The tags of each item and annotator.
 
-    Attributes
-    ----------
-    tags : Index
-        The classes of the labels but "(no tag)", in their order.
-    seen : csr_array of float, shape (n_items, n_annotators)
-        1 where an annotator gave an item tags, or said that it has none; other annotators did not see the item.
-    item, annotator, tag : ndarray of int
-        Codes of each tag given.
+    tags : the classes of the labels but "(no tag)", in their order.
+    seen : csr_array of float, shape (n_items, n_annotators); 1 where an annotator gave an item tags, or said that it
+        has none; other annotators did not see the item.
+    item, annotator, tag : codes of each tag given.
     """
 
     tags: pd.Index

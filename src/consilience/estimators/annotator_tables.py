@@ -87,9 +87,6 @@ def annotator_quality(
 ) -> pd.DataFrame:
     """Tabulate the number of labels of each annotator, their correctness, and their information about the class.
 
-    Parameters
-    ----------
-    labels : Labels
     responsibilities : probability of each class of each item
     confusion : probability of each label of an annotator, given the class
     annotators : names; those of the labels come first
@@ -118,8 +115,6 @@ def tabulate_quality(
 ) -> pd.DataFrame:
     """Tabulate annotators from sums over items; see `annotator_quality`.
 
-    Parameters
-    ----------
     n_labels : number of labels of each annotator
     right : expected number of those that are the item's class; None if classes have no names
     share : mean probability of each class

@@ -24,8 +24,6 @@ def read_alone(
 
     Raises InputError: it is neither, or a matrix of other columns than were fitted.
 
-    Parameters
-    ----------
     estimator : with ``annotators_`` unless `reset`
     given : annotations, a table or a matrix
     kind : {"groupings", "labels"}

@@ -41,9 +41,6 @@ def keep_copies(
 ) -> Copies[Evidence]:
     """Return the groups that the `copies` parameter asks for, and set `copies_`.
 
-    Parameters
-    ----------
-    estimator : Any
     annotators : names.
     find : finds groups by what the annotators said.
     given : what these said about groups of these members.

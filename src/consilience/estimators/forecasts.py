@@ -82,9 +82,6 @@ def on_number_of_clusters(groupings: Groupings, cluster: Int[np.ndarray, " items
 
     Clusters are counted among the items of each grouping, which may be few of all.
 
-    Parameters
-    ----------
-    groupings : Groupings
     cluster : of each item, -1 for none
     """
     group = groupings.incidence.indices

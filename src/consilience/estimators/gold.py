@@ -35,10 +35,7 @@ def gold_codes(gold: Gold | None, labels: Labels) -> Int[np.ndarray, " items"] |
     Raises InputError: it is neither, an item is unknown or has two classes, or a class is not among those of the
     labels.
 
-    Parameters
-    ----------
     gold : Series, or dict of classes by item, or None
-    labels : Labels
     """
     if gold is None:
         return None

@@ -44,14 +44,9 @@ LARGEST = 1e151  # largest feature or factor of one, so that products are finite
 class Check:
     """A requirement on a value.
 
-    Attributes
-    ----------
-    expected : str
-        The requirement in words.
-    holds : (value, Sizes) → bool
-        Whether a value meets it; new names of sizes are stored in Sizes.
-    optional : bool
-        Whether an attribute may be absent.
+    expected : the requirement in words.
+    holds : (value, Sizes) → bool; whether a value meets it; new names of sizes are stored in Sizes.
+    optional : whether an attribute may be absent.
     """
 
     expected: str
@@ -157,8 +152,6 @@ def array(
 ) -> Check:
     """An array of a kind, or of names and numbers if that is None, and of a shape.
 
-    Parameters
-    ----------
     low, high : bounds of its numbers, which may also be NaN or infinite if `nan` or `inf`
     shares : whether each row sums to 1
     """

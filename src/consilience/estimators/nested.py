@@ -10,11 +10,7 @@ import numpy as np
 def set_seeds(estimator: Any, rng: np.random.RandomState) -> None:
     """Set the seeds of all parts of an estimator that draw at random and have none.
 
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-        It is changed.
-    rng : RandomState
+    estimator : scikit-learn estimator; it is changed.
     """
     draws = [
         name

@@ -13,13 +13,9 @@ def notes_on_degenerate_clusters(
 ) -> list[str]:
     """Return a note if the clusters are degenerate although a substantial share of the judgements say otherwise.
 
-    Parameters
-    ----------
-    labels : int array, shape (n_items,)
-        Clusters; negative for items of none.
+    labels : int array, shape (n_items,); clusters; negative for items of none.
     n_same, n_pairs : number of judgements that say "same", and of all.
-    n_clusters : int, optional
-        Number of clusters that the user requested.
+    n_clusters : number of clusters that the user requested.
 
     Examples
     --------

@@ -288,13 +288,8 @@ def read_pairs(
 
     Raises InputError: more than a million judgements and no `max_pairs`.
 
-    Parameters
-    ----------
-    annotations : Pairs or Groupings
     model : name of the estimator, for messages.
-    max_pairs : int, optional
-        If there are more judgements, this many are drawn at random.
-    rng : RandomState
+    max_pairs : if there are more judgements, this many are drawn at random.
 
     Returns
     -------

@@ -70,8 +70,6 @@ def rates(
 ) -> Float[np.ndarray, "annotators_and_crowd 2"]:
     """w and v of each annotator, and in the last row of the crowd, whose rates are mixed into those of the others.
 
-    Parameters
-    ----------
     annotations : annotations of the items
     of_item : probability of each cluster of each item
     """
@@ -111,8 +109,6 @@ def score_of_pairs(
 ) -> float:
     """Mean log probability of judgements, nats. Raises InputError: no two of the items were judged.
 
-    Parameters
-    ----------
     annotations : annotations of the items to score
     together : s_ij, given the positions of the two items of each judgement and of its annotator in `w_and_v`
     w_and_v : of the fitted annotators, and in the last row of the crowd

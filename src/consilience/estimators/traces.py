@@ -16,11 +16,8 @@ def keep_trace(estimator: Any, trace: Trace[Any]) -> None:
 
     Raises FloatingPointError: the bound of the run is not finite.
 
-    Parameters
-    ----------
     estimator : gets ``n_iter_``, ``converged_``, ``lower_bound_`` and ``lower_bounds_``
-    trace : Trace
-        Trace of the run that is kept.
+    trace : trace of the run that is kept.
 
     Warns
     -----

@@ -46,8 +46,6 @@ def restore(estimator: Any, arrangement: Arrangement[Any]) -> None:
 def restore_order(value: Any, axes: Sequence[str | None], places: dict[str, Int[np.ndarray, " places"]]) -> Any:
     """Return an array, a table, or a list of these, with reordered axes.
 
-    Parameters
-    ----------
     value : ndarray, Series, DataFrame or list of these
     axes : kind of each axis, a key of `places`; None for one that is not reordered
     places : for each kind, the old position of each new row

@@ -103,9 +103,6 @@ class Memberships:
 def together(memberships: Memberships, weights: Float[np.ndarray, " groupings"] | None = None) -> csr_array:
     """Sum of the weights of the groupings that put two items together; the diagonal is empty.
 
-    Parameters
-    ----------
-    memberships : Memberships
     weights : one for each grouping; by default 1.
 
     Returns
@@ -132,9 +129,6 @@ def shares_together(
 
     E_ij = Σ_h w_h C_h[i, j] / (Σ_h w_h P_h[i, j] + prior)
 
-    Parameters
-    ----------
-    memberships : Memberships
     weights : one for each grouping; by default 1.
     prior : imagined presentations added to the denominator, at which the items were kept apart.
 

@@ -57,9 +57,6 @@ def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
 def annotator_table(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> pd.DataFrame:
     """Tabulate how the judgements of each annotator agree with clusters.
 
-    Parameters
-    ----------
-    pairs : Pairs
     labels : int array, shape (n_items,)
 
     Returns
@@ -86,13 +83,9 @@ def same_by_clusters(
 ) -> Float[np.ndarray, " pairs"]:
     """Probability that pairs belong together, or that an annotator judges them "same", given certain clusters.
 
-    Parameters
-    ----------
-    together : bool array, shape (pairs,)
-        Whether the two items are of one cluster.
+    together : bool array, shape (pairs,); whether the two items are of one cluster.
     annotators : DataFrame, as `annotator_table` makes it.
-    place : int, optional
-        Row of the annotator.
+    place : row of the annotator.
 
     Returns
     -------

@@ -279,8 +279,6 @@ def shared_weights(
 ) -> Float[np.ndarray, " labels"] | None:
     """Weight of each label, such that those of a group of annotators weigh 1 together on each item.
 
-    Parameters
-    ----------
     item : of each label.
     group : number of the group of its annotator, -1 for annotators who are alone.
 

@@ -138,8 +138,6 @@ def log_posterior(
 ) -> tuple[float, Float[np.ndarray, "features clusters"]]:
     """Objective of the M-step (Chen et al. 2018, eq. 4), without the Gaussian's constants, and its gradient.
 
-    Parameters
-    ----------
     weights : W, a column for each cluster.
     model : moments of π under these weights.
     target : Σ_n x_n ρ_nk, the moments under the responsibilities.
@@ -170,8 +168,6 @@ def fit_weights(
 ) -> tuple[Float[np.ndarray, "features clusters"], Moments]:
     """Maximise `log_posterior` by at most `max_iter` steps of L-BFGS from `weights`; it never decreases.
 
-    Parameters
-    ----------
     weights, model, target, richness, prior_variance : as for `log_posterior`.
     moments_of : coefficients → moments of π, a sum over the items wherever they are.
 

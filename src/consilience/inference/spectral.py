@@ -30,8 +30,6 @@ def leading_eigenpairs(
 ) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "size components"]]:
     """Return the largest eigenvalues of a symmetric operator, in decreasing order, and their eigenvectors.
 
-    Parameters
-    ----------
     operator : symmetric LinearOperator
     n_components : at most its size.
     tol : relative accuracy of the eigenvalues; 0 means machine precision.
@@ -82,8 +80,6 @@ def degree_normalised_embedding(incidence: csr_array, n_components: int) -> Floa
     Brodley 2004). The cost is linear in the number of memberships. If the graph has more than `n_components` connected
     components and one of them holds most items, a weak edge between every item and every group connects them.
 
-    Parameters
-    ----------
     incidence : (items, groups) sparse 0/1, B in the formula.
     n_components : at most the number of items.
 

@@ -192,13 +192,9 @@ def adjusted_rand(
 ) -> Float[np.ndarray, "owners owners"]:
     """Return the adjusted Rand index of each pair of owners of groupings.
 
-    Parameters
-    ----------
-    incidence : shape (n_items, n_groups)
-        Which item is in which group; √w if an item counts w times.
+    incidence : shape (n_items, n_groups); which item is in which group; √w if an item counts w times.
     grouping_of_group : nondecreasing.
     owner_of_grouping : annotator of each grouping, or the grouping itself.
-    n_owners : int
 
     Returns
     -------

@@ -123,11 +123,7 @@ def neighbourhoods(constraints: Constraints) -> Int[np.ndarray, " items"]:
 def add_entailed(constraints: Constraints, most: int) -> Constraints:
     """Add the pairs that follow from neighbourhoods: must-links within one, cannot-links between two that have one.
 
-    Parameters
-    ----------
-    constraints : Constraints
-    most : int
-        If more pairs than this would follow, none are added.
+    most : if more pairs than this would follow, none are added.
 
     Returns
     -------

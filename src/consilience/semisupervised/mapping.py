@@ -29,8 +29,6 @@ def group_index(groupings: Groupings) -> pd.MultiIndex:
 def mapping_table(groupings: Groupings, probability: Float[np.ndarray, "groups clusters"]) -> pd.DataFrame:
     """Tabulate the clusters that match each group.
 
-    Parameters
-    ----------
     groupings : the annotations.
     probability : q(t_k = group).
 
@@ -65,8 +63,6 @@ def best_group(
 def same_distinctions(mapping: pd.DataFrame, accuracy: pd.Series, min_accuracy: float) -> pd.DataFrame:
     """Collect groupings that the clusters predict well, by the partition of the clusters that they induce.
 
-    Parameters
-    ----------
     mapping : `mapping_table`.
     accuracy : indexed by (annotator, grouping).
     min_accuracy : groupings with a lower accuracy are left out.
@@ -117,8 +113,6 @@ def grouping_quality(
 ) -> pd.DataFrame:
     """Tabulate the quality of every grouping, indexed by (annotator, grouping).
 
-    Parameters
-    ----------
     groupings : the annotations.
     correct : number of labels of each group that the model predicts.
     expected_accuracy : posterior mean probability of the correct label, for each grouping with groups.

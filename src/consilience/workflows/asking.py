@@ -118,10 +118,7 @@ def read_whom(whom: Sequence[str]) -> dict[Any, float] | None:
 def _all_items(path: Path | None, labels: Labels) -> pd.Index:
     """Return the items of the labels, and those of the file that have none.
 
-    Raises
-    ------
-    InputError
-        An item of the labels is not in the file.
+    Raises InputError: an item of the labels is not in the file.
     """
     if path is None:
         return labels.items

@@ -160,10 +160,7 @@ def people(given: Iterable[str], annotators: pd.Index) -> list[Any]:
 def given_names(given: Iterable[str], annotations: Any) -> tuple[str, ...]:
     """Return the names of the groups of a hybrid sort, separated by commas, or in files with a name in each line.
 
-    Raises
-    ------
-    InputError
-        The annotations are no groupings, or nobody used any of the groups.
+    Raises InputError: the annotations are no groupings, or nobody used any of the groups.
     """
     names: list[str] = []
     for text in given:

@@ -50,8 +50,6 @@ def read_features(path: TableSource, options: FeatureOptions, items: pd.Index) -
     Raises InputError: the file cannot be read, the column of items cannot be determined, or a cell is not a number and
     its column is not categorical; the message gives column, item, line and remedy.
 
-    Parameters
-    ----------
     path : path
     options : what the user asks for
     items : Index of the known items

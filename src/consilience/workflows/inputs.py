@@ -263,10 +263,7 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
 def read_gold_tags(path: Path, labels: Labels) -> pd.Series:
     """Read known tags of items, a list in each cell: blank if they are unknown, "(no tag)" if there are none.
 
-    Raises
-    ------
-    InputError
-        There is no such column, an item is not among those of the labels, or nobody gave a tag.
+    Raises InputError: there is no such column, an item is not among those of the labels, or nobody gave a tag.
     """
     table = read_table(path, labels.items)
     column = item_column(table, path, items=labels.items, parameter="")

@@ -39,11 +39,8 @@ def read_napping(path: TableSource | None, annotations: Any, left_out: Iterable[
     Sheets of people who were left out of the sorts, and of others who did not sort, are left out, and counted in a
     note; so are rows about other items.
 
-    Raises
-    ------
-    InputError
-        The annotations are no groupings; or there is no such file or column, nobody who sorted has a sheet, a cell is
-        neither blank nor a number, or somebody placed an item twice.
+    Raises InputError: the annotations are no groupings; or there is no such file or column, nobody who sorted has a
+    sheet, a cell is neither blank nor a number, or somebody placed an item twice.
     """
     if path is None:
         return None

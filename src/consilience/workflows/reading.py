@@ -21,14 +21,9 @@ def read_noted(source: Any, reading: Mapping[str, Any], gold_classes: Iterable[A
 
     Raises InputError: the file cannot be read, or something is to be read otherwise that was read already.
 
-    Parameters
-    ----------
-    source : path, DataFrame, Groupings, Labels or Pairs
-        ``-`` is standard input.
-    reading : dict
-        Keywords of `read_annotations`.
-    gold_classes : iterable of names
-        Classes of gold items.
+    source : path, DataFrame, Groupings, Labels or Pairs; ``-`` is standard input.
+    reading : keywords of `read_annotations`.
+    gold_classes : iterable of names; classes of gold items.
 
     Returns
     -------

@@ -64,9 +64,6 @@ def numbers(
     Raises InputError: there are no such columns, or a cell is not a finite number; the message gives column, item and
     line.
 
-    Parameters
-    ----------
-    table : Table
     path : the file, for messages
     item : name of the column of items
     besides : further columns to leave out

@@ -30,13 +30,10 @@ def agreement_table(
 ) -> pd.DataFrame:
     """Return the mean agreement within and between two studies, with 95 % intervals.
 
-    Parameters
-    ----------
     index : adjusted Rand index of each pair of people, NaN if they have no two items in common.
     first, partner : as for `assignments`.
     names : of the studies.
     n_draws : number of weightings.
-    rng : Generator
 
     Returns
     -------

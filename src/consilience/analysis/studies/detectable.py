@@ -30,11 +30,8 @@ def power_table(
 ) -> pd.DataFrame:
     """Return how often a difference would be found, by the number of items that changed places.
 
-    Parameters
-    ----------
     table, in_first, measured : as for `moved_items`.
     clusters : of the items, by all people.
-    rng : Generator
 
     Returns
     -------

@@ -59,25 +59,15 @@ def annotations_of(
     Raises AnnotationError: a frame that is not recognised, is ambiguous, or contradicts itself; a lazy frame; or
     `missing` was given together with annotations.
 
-    Parameters
-    ----------
     given : Groupings, Pairs, Labels, a frame, or an array-like
-    kind : {"groupings", "labels"}
-        What the cells of a matrix are.
-    model : str
-        Name of the estimator, for messages.
-    items : Index, optional
-        Names of items; rows with these names are taken to be items without further checks.
-    missing : optional
-        A value, or a list of them, that means missing.
-    known : Index
-        Known annotators; columns with these names are taken to be theirs without further checks.
-    gold_classes : iterable of names
-        Classes of gold items, of labels: "skip" among them is no abstention.
-    tags : bool
-        Whether labels are tags, of which a cell of a frame may hold several, or none.
-    ratings : bool
-        Whether labels are levels, which may be numbers with decimals.
+    kind : {"groupings", "labels"}; what the cells of a matrix are.
+    model : name of the estimator, for messages.
+    items : names of items; rows with these names are taken to be items without further checks.
+    missing : a value, or a list of them, that means missing.
+    known : known annotators; columns with these names are taken to be theirs without further checks.
+    gold_classes : iterable of names; classes of gold items, of labels: "skip" among them is no abstention.
+    tags : whether labels are tags, of which a cell of a frame may hold several, or none.
+    ratings : whether labels are levels, which may be numbers with decimals.
 
     Warns
     -----

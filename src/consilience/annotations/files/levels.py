@@ -28,8 +28,6 @@ FEWEST = 2  # people with several levels
 def find_levels(columns: list[Any], cells: Coded) -> tuple[Coded, Coded] | None:
     """Return the person and the level of each column of a wide table; None unless they are levels.
 
-    Parameters
-    ----------
     columns : names of the columns
     cells : the groups, row by row
     """

@@ -25,11 +25,8 @@ FEWEST_ALIKE = 4  # least number of names of one form to call another name odd
 def mixture(others: list[Any], cells: Coded) -> tuple[list[Any], str]:
     """Find a few columns of words where all others contain numbers, or the other way round.
 
-    Parameters
-    ----------
     others : names of the columns
-    cells : Coded, row by row
-        Without missing values; cells that look like missing values are ignored.
+    cells : Coded, row by row; without missing values; cells that look like missing values are ignored.
 
     Returns
     -------

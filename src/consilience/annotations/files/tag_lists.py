@@ -58,8 +58,6 @@ def with_no_tags(table: Table, column: Any) -> tuple[Table, list[str]]:
 def divide_tags(columns: dict[str, Coded], where: Where, *, exact: bool) -> tuple[dict[str, Coded], Where, list[str]]:
     """Give each tag of a list a row of its own.
 
-    Parameters
-    ----------
     columns : item, annotator and label of each row.
     where : describes the place of a row.
     exact : whether text such as "a,b" is the name of one tag.

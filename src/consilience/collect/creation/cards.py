@@ -199,11 +199,7 @@ def items_of(read: Cards | None, files: Mapping[str, bytes]) -> tuple[list[Item]
 
     Raises InputError: there are neither cards nor pictures, a picture is missing, or it is no picture.
 
-    Parameters
-    ----------
-    read : Cards, optional
-    files : dict of bytes
-        Uploaded pictures by their names.
+    files : uploaded pictures by their names.
 
     Returns
     -------

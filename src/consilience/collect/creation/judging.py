@@ -75,16 +75,9 @@ def judge_table(
     Raises InputError: there is no such column, or something is wrong with the cards, the pictures, the clusters or the
     settings.
 
-    Parameters
-    ----------
-    store : Store
-    title : str
-    table : str
-        As for `cards.read_cards`. Cards without a cluster are left out.
-    files : mapping of bytes, optional
-        Pictures by their names.
-    n_questions, settings
-        As for `judge_consensus`.
+    table : as for `cards.read_cards`. Cards without a cluster are left out.
+    files : pictures by their names.
+    n_questions, settings : as for `judge_consensus`.
 
     Returns
     -------

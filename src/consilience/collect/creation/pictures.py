@@ -47,11 +47,7 @@ def check_picture(data: bytes, name: str = "The picture") -> CheckedPicture:
 
     Raises InputError: it is empty, too large in bytes or pixels, no picture of the formats in `FORMATS`, or damaged.
 
-    Parameters
-    ----------
-    data : bytes
-    name : str
-        How messages call it.
+    name : how messages call it.
 
     Returns
     -------

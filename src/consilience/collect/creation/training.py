@@ -19,12 +19,8 @@ def read_right_sort(text: str, files: Mapping[str, bytes] | None = None) -> tupl
 
     Raises InputError: there is no column of groups, a group is missing, or the cards cannot be read.
 
-    Parameters
-    ----------
-    text : str
-        CSV with a heading: name, text, picture, alt, as for the cards of a study, and group.
-    files : dict of bytes, optional
-        Uploaded pictures by their names.
+    text : CSV with a heading: name, text, picture, alt, as for the cards of a study, and group.
+    files : uploaded pictures by their names.
 
     Returns
     -------

@@ -18,18 +18,11 @@ from scipy.optimize import linear_sum_assignment
 class CardFeedback:
     """How a card was sorted.
 
-    Attributes
-    ----------
-    card : int
-        Number of the card.
-    right : bool
-        Whether it lies in the group that stands for its own; in a closed sort, in its category.
-    missed : tuple of int
-        Cards with which it belongs, and from which it was kept apart.
-    intruders : tuple of int
-        Cards with which it was put together, and does not belong.
-    given : str or None
-        In a closed sort the category in which it was put; None if it was left unsorted.
+    card : number of the card.
+    right : whether it lies in the group that stands for its own; in a closed sort, in its category.
+    missed : cards with which it belongs, and from which it was kept apart.
+    intruders : cards with which it was put together, and does not belong.
+    given : in a closed sort the category in which it was put; None if it was left unsorted.
     """
 
     card: int
@@ -41,13 +34,7 @@ class CardFeedback:
 
 @dataclass(frozen=True)
 class GroupFeedback:
-    """A right group, and how its cards were sorted.
-
-    Attributes
-    ----------
-    name : str
-    cards : tuple of CardFeedback
-    """
+    """A right group, and how its cards were sorted."""
 
     name: str
     cards: tuple[CardFeedback, ...]
@@ -58,14 +45,9 @@ def feedback_of(
 ) -> tuple[GroupFeedback, ...]:
     """Return the right groups with what is to say of each of their cards.
 
-    Parameters
-    ----------
-    right : dict of str
-        The right group of each card, by its number.
-    answer : sequence of dict
-        The groups submitted: id, name, items.
-    closed : bool
-        Whether the groups are categories: then a card is right if it lies in its own.
+    right : the right group of each card, by its number.
+    answer : the groups submitted: id, name, items.
+    closed : whether the groups are categories: then a card is right if it lies in its own.
 
     Examples
     --------

@@ -28,22 +28,13 @@ N_COLOURS = 9  # of groups, in board.css; more groups take them again
 class PageCard:
     """What a participant sees of an item.
 
-    Attributes
-    ----------
-    number : int
-        The item's number in the study.
-    text : str
-        Text of the card; empty if it shows its picture alone.
-    picture, small : str or None
-        Addresses of the picture, whole and small.
-    alt : str
-        What the picture shows, for those who cannot see it.
-    description : str
-        What the card means, for those who ask.
-    required : bool
-        Whether it must be sorted.
-    language : str
-        That of the text, empty if it is that of the page.
+    number : the item's number in the study.
+    text : text of the card; empty if it shows its picture alone.
+    picture, small : addresses of the picture, whole and small.
+    alt : what the picture shows, for those who cannot see it.
+    description : what the card means, for those who ask.
+    required : whether it must be sorted.
+    language : that of the text, empty if it is that of the page.
     """
 
     number: int
@@ -76,17 +67,10 @@ def page_context(
 ) -> dict[str, Any]:
     """Return what every page shows.
 
-    Parameters
-    ----------
-    study : study
-    language : str, optional
-        One of the study's; by default the first.
-    preview : bool
-        Whether the page says that answers do not count.
-    notice : str
-        A sentence at the top: why the last form was refused.
-    choose : bool
-        Whether there is a menu of languages, if the study has several.
+    language : one of the study's; by default the first.
+    preview : whether the page says that answers do not count.
+    notice : a sentence at the top: why the last form was refused.
+    choose : whether there is a menu of languages, if the study has several.
     """
     wording, offered = wording_of(study, language), study.settings.offered if choose else ()
     return {
@@ -147,21 +131,12 @@ def board_context(
 ) -> dict[str, Any]:
     """Return the context of ``board``, for both boards, with scripts and without.
 
-    Parameters
-    ----------
-    study : study
-    cards : sequence of Card
-        In the order in which they are presented.
-    state : mapping
-        State of the board.
-    number, total : int
-        Which of the participant's sets this is.
-    stage : {"", "practice", "admission"}
-        What it is, if not one of the sort proper.
-    instructions : Markup or str
-        As for `instructions_context`.
-    page
-        For `page_context`.
+    cards : in the order in which they are presented.
+    state : state of the board.
+    number, total : which of the participant's sets this is.
+    stage : {"", "practice", "admission"}; what it is, if not one of the sort proper.
+    instructions : as for `instructions_context`.
+    page : for `page_context`.
     """
     context = page_context(study, **page)
     texts, settings = context["t"], study.settings

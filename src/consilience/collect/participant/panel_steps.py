@@ -89,8 +89,6 @@ def version_of(text: str) -> str:
 class Questions:
     """The questions of a moment, on one page, and those that depend on their answers on the next.
 
-    Parameters
-    ----------
     moment : {"before", "after"}
     """
 

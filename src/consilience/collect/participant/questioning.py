@@ -31,13 +31,8 @@ def read_answers(
 ) -> tuple[dict[str, Answer], dict[str, str]]:
     """Return the answers, and for each question that is not answered as it must be one sentence.
 
-    Parameters
-    ----------
-    questions : sequence of Question
-    given : dict of lists of str
-        What was sent for each.
-    texts : Wording
-        The sentences of the study.
+    given : what was sent for each.
+    texts : the sentences of the study.
     """
     answers: dict[str, Answer] = {}
     wrong: dict[str, str] = {}

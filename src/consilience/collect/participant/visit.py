@@ -44,10 +44,7 @@ def set_participant(request: Request, answer: Response, participant: Participant
 def known_by(request: Request) -> Participant:
     """Return the participant whose cookie a request carries.
 
-    Raises
-    ------
-    NotFoundError
-        It carries none, or their secret was replaced.
+    Raises NotFoundError: it carries none, or their secret was replaced.
     """
     token = request.cookies.get(PARTICIPANT, "").partition(SEPARATOR)[0]
     if not token:
@@ -84,14 +81,8 @@ Known = Annotated[Participant, Depends(participant_of)]
 class Visit:
     """What the steps of a participant's way are given.
 
-    Attributes
-    ----------
-    request : Request
-    participant : Participant
-    notice : str
-        A sentence at the top of the page: why the last form was refused.
-    status : int
-        HTTP status of the page that answers.
+    notice : a sentence at the top of the page: why the last form was refused.
+    status : HTTP status of the page that answers.
     """
 
     request: Request

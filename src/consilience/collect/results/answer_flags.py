@@ -30,17 +30,10 @@ def flags_of_answers(
 ) -> list[Flag]:
     """Return what is suspicious about the people of a study who are asked questions; previews apart.
 
-    Parameters
-    ----------
-    study : Study
-    rows : sequence of Submitted
-        All that was handed in; people who are left out of the consensus are judged, too.
-    assignments : iterable of Assignment
-        Those of the study, for people who did not finish.
-    trials : mapping
-        Those of each participant, for gold.
-    labels : sequence of int
-        The class or the cluster of each item in the consensus, -1 for items in none.
+    rows : all that was handed in; people who are left out of the consensus are judged, too.
+    assignments : those of the study, for people who did not finish.
+    trials : those of each participant, for gold.
+    labels : the class or the cluster of each item in the consensus, -1 for items in none.
     """
     shown = [one for one in rows if not one.preview and one.source not in ROLES]
     sets = [one for one in shown if one.source != "repeat"]

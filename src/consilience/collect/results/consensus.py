@@ -54,11 +54,7 @@ def of_session(
 ) -> dict[str, Any]:
     """Fuse the groupings of a session.
 
-    Parameters
-    ----------
-    session : ActiveSession
-        Its items are the numbers of those of the study.
-    study : Study
+    session : its items are the numbers of those of the study.
     rows : answers that count
     groupings : the same with the names of groups, see `Store.groupings`
     previous : the summary before this one, or None

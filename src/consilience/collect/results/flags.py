@@ -49,13 +49,8 @@ def flags_of(
 ) -> list[Flag]:
     """Return what is suspicious about the people of a study; previews and training, which may have other cards, apart.
 
-    Parameters
-    ----------
-    rows : sequence of Submitted
-        All that was submitted; people who are left out of the consensus are judged, too.
-    assignments : iterable of Assignment
-        Those of the study, for people who did not finish.
-    n_items : int
+    rows : all that was submitted; people who are left out of the consensus are judged, too.
+    assignments : those of the study, for people who did not finish.
     kind : {"open", "closed", "hybrid"}, default="open"
 
     Returns

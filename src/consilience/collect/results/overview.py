@@ -29,14 +29,8 @@ FEWEST, STEPS = 4, 8  # groupings, and points, of the curve of stability
 def overview_of(store: Store, study: Study, rows: Sequence[Submitted], consensus: Mapping[str, Any]) -> dict[str, Any]:
     """Draw the consensus of answers.
 
-    Parameters
-    ----------
-    store : Store
-    study : Study
-    rows : sequence of Submitted
-        Those that count, at least one.
-    consensus : mapping
-        What the worker found in these, see `consilience.collect.results.consensus`.
+    rows : those that count, at least one.
+    consensus : what the worker found in these, see `consilience.collect.results.consensus`.
 
     Returns
     -------

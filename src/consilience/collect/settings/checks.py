@@ -53,8 +53,6 @@ def checked_items(items: Any) -> list[Item]:
 
     Raises InputError: there are fewer than two or too many, a name is missing, or two items have the same.
 
-    Parameters
-    ----------
     items : iterable of Item, or of str
     """
     found = [_checked_item(item, number) for number, item in enumerate(items)]

@@ -19,12 +19,9 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 class Condition:
     """That a participant gave one of some answers, or that their link said one of some values.
 
-    Attributes
-    ----------
-    name : str
-        Of a question, or else of a stored parameter of the link.
-    values : tuple of str
-        Any of them; where a question asks for a number, numbers and ranges such as ``18 to 30``, ``to 17``, ``65 to``.
+    name : of a question, or else of a stored parameter of the link.
+    values : any of them; where a question asks for a number, numbers and ranges such as ``18 to 30``, ``to 17``,
+        ``65 to``.
     """
 
     name: str
@@ -37,10 +34,7 @@ class Condition:
     def holds(self, known: Mapping[str, Any]) -> bool:
         """Whether it holds for a participant; not while the question is not answered.
 
-        Parameters
-        ----------
-        known : dict
-            Parameters and answers, by name.
+        known : parameters and answers, by name.
 
         Examples
         --------
@@ -60,11 +54,7 @@ class Condition:
 class Quota:
     """How many people may take part for whom a condition holds.
 
-    Attributes
-    ----------
-    name, values
-        Of the condition; see `Condition`.
-    most : int
+    name, values : of the condition; see `Condition`.
     """
 
     name: str

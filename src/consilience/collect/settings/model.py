@@ -225,20 +225,12 @@ OF_JUDGES = {name: replace(SETTINGS[name], **others) for name, others in DIFFERE
 class Item:
     """A card.
 
-    Attributes
-    ----------
-    number : int
-        Position in the study, from 0.
-    name : str
-        Unique in the study; what exports call it.
-    text : str
-        What the card says; the name if it has neither text nor picture.
-    picture : str, optional
-        Hash of a stored picture.
-    alt : str
-        Alternative text of the picture.
-    description : str
-        What the card means, for participants who ask.
+    number : position in the study, from 0.
+    name : unique in the study; what exports call it.
+    text : what the card says; the name if it has neither text nor picture.
+    picture : hash of a stored picture.
+    alt : alternative text of the picture.
+    description : what the card means, for participants who ask.
     """
 
     number: int
@@ -253,21 +245,12 @@ class Item:
 class Study:
     """A study, without its items.
 
-    Attributes
-    ----------
-    id : str
-        Short and random.
-    title : str
+    id : short and random.
     kind : {"open", "closed", "hybrid", "labels", "pairs", "judging"}
     board : {"piles", "sheet", "questions"}
     status : {"draft", "open", "closed"}
-    settings : StudySettings
-    n_items : int
-    join_token : str
-        The secret part of the link by which people join; `Store.renew_join_link` replaces it.
-    seed : int
-        Seed of everything random in the study but the order of cards.
-    created, opened, closed : datetime, or None
+    join_token : the secret part of the link by which people join; `Store.renew_join_link` replaces it.
+    seed : seed of everything random in the study but the order of cards.
     """
 
     id: str
@@ -318,13 +301,7 @@ class Study:
 class Picture:
     """A stored picture.
 
-    Attributes
-    ----------
-    hash : str
-        SHA-256 of its data, in hexadecimal digits.
-    mime : str
-    width, height : int
-    data : bytes
+    hash : SHA-256 of its data, in hexadecimal digits.
     """
 
     hash: str
@@ -338,22 +315,12 @@ class Picture:
 class Participant:
     """Somebody who sorts.
 
-    Attributes
-    ----------
-    id : str
-        Random; what exports call them, unless they were imported.
-    study : str
-    name : str, optional
-        The annotator of imported groupings.
-    parameters : dict of str
-        Stored parameters of the address by which they came.
-    preview : bool
-        A preview by the researcher, whose answers do not count.
-    excluded : bool
-        Whether the researcher leaves their answers out.
-    created : datetime
-    language : str, optional
-        In which they take part; None if it is not known.
+    id : random; what exports call them, unless they were imported.
+    name : the annotator of imported groupings.
+    parameters : stored parameters of the address by which they came.
+    preview : a preview by the researcher, whose answers do not count.
+    excluded : whether the researcher leaves their answers out.
+    language : in which they take part; None if it is not known.
     """
 
     id: str
@@ -370,24 +337,15 @@ class Participant:
 class Assignment:
     """Items that one participant sorts.
 
-    Attributes
-    ----------
-    id : int
-    study, participant : str
-    items : tuple of int
-        Numbers of the items, in the order presented.
-    source : str
-        Why these items: the name of a strategy ("informative", "random", …); "dry", random because nothing was
+    items : numbers of the items, in the order presented.
+    source : why these items: the name of a strategy ("informative", "random", …); "dry", random because nothing was
         prepared; "repeat", an earlier assignment of the participant again; "all", all items; "imported"; "practice",
         "admission" and "gold", whose right answer is known.
-    state : {"open", "submitted", "withdrawn"}
-        Withdrawn is what was left untouched for long; it continues when the participant returns.
-    number : int
-        Number among the assignments of the participant, from 1; those of training are numbered -1, -2, …
-    assigned, started, submitted : datetime, or None
-        Started is the first change.
-    answer : list of dict, or None
-        The groups submitted: id, name, items.
+    state : {"open", "submitted", "withdrawn"}; withdrawn is what was left untouched for long; it continues when the
+        participant returns.
+    number : number among the assignments of the participant, from 1; those of training are numbered -1, -2, …
+    started : when the first change came.
+    answer : the groups submitted: id, name, items.
     """
 
     id: int

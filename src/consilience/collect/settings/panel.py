@@ -25,22 +25,14 @@ CODE = "code"  # the placeholder of a return address that stands for the code
 class Question:
     """A question to participants, before the sorts or after them.
 
-    Attributes
-    ----------
-    name : str
-        Unique in the study; what exports call it.
-    text : str
-        The question as participants read it.
-    kind : {"text", "number", "choice", "choices"}
-        Whether the answer is a text, a number, one of the options, or any of them.
-    required : bool
-        Whether it must be answered.
-    options : tuple of str
-        What can be chosen.
-    least, most : float, optional
-        The smallest and the largest number that is accepted; of a text, how many characters.
-    shown_if : Condition, optional
-        It is asked only where this holds for the earlier answers, or the link.
+    name : unique in the study; what exports call it.
+    text : the question as participants read it.
+    kind : {"text", "number", "choice", "choices"}; whether the answer is a text, a number, one of the options, or any
+        of them.
+    required : whether it must be answered.
+    options : what can be chosen.
+    least, most : the smallest and the largest number that is accepted; of a text, how many characters.
+    shown_if : it is asked only where this holds for the earlier answers, or the link.
     """
 
     name: str
@@ -55,12 +47,8 @@ class Question:
     def is_due(self, answers: Mapping[str, Any], parameters: Mapping[str, str]) -> bool:
         """Whether it is to be asked now: it was not yet, and what it depends on is so.
 
-        Parameters
-        ----------
-        answers : dict
-            Of the participant so far, by question.
-        parameters : dict of str
-            Of their link.
+        answers : of the participant so far, by question.
+        parameters : of their link.
         """
         if self.name in answers:
             return False
@@ -71,12 +59,8 @@ class Question:
 class Completion:
     """What a participant gets at the end.
 
-    Attributes
-    ----------
-    code : str
-        Shown, to be entered on the panel's page.
-    url : str
-        Template of the address to return to: ``{code}`` and stored parameters in braces are filled in.
+    code : shown, to be entered on the panel's page.
+    url : template of the address to return to: ``{code}`` and stored parameters in braces are filled in.
     """
 
     code: str = ""
@@ -113,22 +97,16 @@ def is_unfilled(value: str) -> bool:
 class Panel:
     """Consent, questions, endings, and what happens to people who come back; beside what is declared:
 
-    Attributes
-    ----------
-    before, after : tuple of Question
-        Asked before the first sort, and after the last.
-    endings : dict of Completion
-        Codes and return addresses of those who are ``complete``, ``screened_out``, who found their ``quota_full``, who
-        were ``not_admitted``, who ``declined`` to consent, who found the study ``closed`` or full, and who have
-        ``withdrawn``.
-    identified_by : str
-        The stored parameter by which people are known again, such as PROLIFIC_PID; empty if by their browser alone.
-    required_parameters : tuple of str
-        Stored parameters without which nobody comes in by the link of the study.
-    screening : tuple of Condition
-        Who does not take part: one of them holds for what they answered before the first sort, or for their link.
-    quotas : tuple of Quota
-        How many may take part of those who answered so, or whose link says so.
+    before, after : asked before the first sort, and after the last.
+    endings : codes and return addresses of those who are ``complete``, ``screened_out``, who found their
+        ``quota_full``, who were ``not_admitted``, who ``declined`` to consent, who found the study ``closed`` or full,
+        and who have ``withdrawn``.
+    identified_by : the stored parameter by which people are known again, such as PROLIFIC_PID; empty if by their
+        browser alone.
+    required_parameters : stored parameters without which nobody comes in by the link of the study.
+    screening : who does not take part: one of them holds for what they answered before the first sort, or for their
+        link.
+    quotas : how many may take part of those who answered so, or whose link says so.
     """
 
     consent: str = Text("Markdown of the consent page; without it there is none.", longest=50_000, rows=8).default("")
@@ -162,10 +140,7 @@ class Panel:
     def lacking(self, parameters: Mapping[str, str]) -> list[str]:
         """Return what a link lacks: parameters that are required and missing, or whose placeholder was not replaced.
 
-        Parameters
-        ----------
-        parameters : dict of str
-            Those of the link that the study stores.
+        parameters : those of the link that the study stores.
         """
         missing = [name for name in self.required_parameters if not parameters.get(name)]
         return list(dict.fromkeys([*missing, *(name for name, value in parameters.items() if is_unfilled(value))]))

@@ -35,11 +35,7 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
 
     Raises InputError: a value is wrong, or needs a parameter that is not stored.
 
-    Parameters
-    ----------
-    panel : Panel
-    parameters : sequence of str
-        Those that the study stores.
+    parameters : those that the study stores.
     """
     if not isinstance(panel, Panel):
         raise InputError("'panel' must be an object.")

@@ -20,12 +20,8 @@ def checked_study(
 
     Raises FieldsError: something is wrong: a sentence for each of title, items and settings.
 
-    Parameters
-    ----------
-    title, items, kind, board, settings
-        As for `Studies.create_study`.
-    held : container of str
-        Hashes of the pictures that it will have.
+    title, items, kind, board, settings : as for `Studies.create_study`.
+    held : hashes of the pictures that it will have.
     """
     problems = Problems()
     found: list[Item] = []

@@ -27,18 +27,11 @@ MOST_CARDS = 60  # of one sort
 class RightCard:
     """A card of which it is known where it belongs.
 
-    Attributes
-    ----------
-    name : str
-        That of a card of the study, which is then shown as it is there; or of another card.
-    group : str
-        Where it belongs: in a closed sort one of the categories, else any name.
-    text : str
-        What another card says; by default its name.
-    picture : str, optional
-        Hash of a picture of the study, for another card.
-    alt : str
-        The picture in words.
+    name : that of a card of the study, which is then shown as it is there; or of another card.
+    group : where it belongs: in a closed sort one of the categories, else any name.
+    text : what another card says; by default its name.
+    picture : hash of a picture of the study, for another card.
+    alt : the picture in words.
     """
 
     name: str
@@ -50,12 +43,7 @@ class RightCard:
 
 @dataclass(frozen=True)
 class RightSort:
-    """Cards to sort, each with the group in which it belongs.
-
-    Attributes
-    ----------
-    cards : tuple of RightCard
-    """
+    """Cards to sort, each with the group in which it belongs."""
 
     cards: tuple[RightCard, ...]
 
@@ -100,14 +88,9 @@ class RightSort:
 class Training:
     """What people do besides the sorts that count; beside what is declared:
 
-    Attributes
-    ----------
-    practice : RightSort, optional
-        Sorted first; then the right answer is shown.
-    admission : tuple of RightSort
-        Up to five, sorted before the first sort that counts; their right answers are not shown.
-    gold : tuple of RightSort
-        Mixed in among the ordinary subsets, each at most once a person.
+    practice : sorted first; then the right answer is shown.
+    admission : up to five, sorted before the first sort that counts; their right answers are not shown.
+    gold : mixed in among the ordinary subsets, each at most once a person.
     """
 
     practice: RightSort | None = None

@@ -34,14 +34,9 @@ def with_checked_training(
 
     Raises InputError: a number is out of its bounds, or a sort cannot be scored.
 
-    Parameters
-    ----------
-    settings : StudySettings
     kind : {"open", "closed", "hybrid", "labels", "pairs"}
-    items : sequence of Item
-        Those of the study.
-    pictures : container of str
-        Hashes of the pictures that the study holds.
+    items : those of the study.
+    pictures : hashes of the pictures that the study holds.
     """
     training = settings.training
     if not isinstance(training, Training):

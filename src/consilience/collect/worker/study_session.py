@@ -109,13 +109,8 @@ class StudySession:
     ) -> list[Composed]:
         """Compose subsets: some for whoever comes next, and one for each of several participants.
 
-        Parameters
-        ----------
-        n_general : int
-        people : dict of lists of int
-            The items that each of these participants saw already, by their ids; they see no item twice.
-        allowed : bool array, shape (n_items,)
-            Whether the quota of each item allows to present it.
+        people : the items that each of these participants saw already, by their ids; they see no item twice.
+        allowed : bool array, shape (n_items,); whether the quota of each item allows to present it.
 
         Returns
         -------

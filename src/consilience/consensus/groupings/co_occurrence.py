@@ -107,8 +107,6 @@ def leading_axes(
     Gaps beyond the eigenvalues considered are at most as large as the last of these. While that leaves place for a
     larger one, twice as many are considered, unless the user set the bound or groupings hold small parts of the items.
 
-    Parameters
-    ----------
     share : (items, items) shares of groupings that put two items together.
     n_clusters : None for that with the largest gap.
     max_clusters : largest number considered at first.

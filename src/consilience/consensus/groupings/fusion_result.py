@@ -48,8 +48,6 @@ def weights_of_all(
 ) -> Float[np.ndarray, " annotators"]:
     """Extend weights from the annotators who were read to all, some of whom weigh together.
 
-    Parameters
-    ----------
     memberships : of all annotators
     weight : `weights` of those who were read
     places : of these among all annotators
@@ -83,8 +81,6 @@ def annotators_table(
 ) -> pd.DataFrame:
     """Tabulate the contribution, weight and agreement of each annotator.
 
-    Parameters
-    ----------
     groupings : whose annotators these are
     memberships : whose groups and groupings these are; they may be without items
     weight : of each annotator

@@ -24,10 +24,7 @@ def with_classes_of(history: Any, labels: Labels) -> Labels:
 
     Raises InputError: another shape, a duplicate row or column, or no class of the labels.
 
-    Parameters
-    ----------
     history : DataFrame indexed by annotator and class, one column for each label; or None
-    labels : Labels
 
     Warns
     -----

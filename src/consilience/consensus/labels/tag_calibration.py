@@ -36,8 +36,6 @@ def allow_for_shared_errors(
 ) -> OfTags:
     """P of each item and tag.
 
-    Parameters
-    ----------
     log_joint : E ln p(answers, z) for z = 0 and 1.
     log_odds : E ln π - E ln (1 - π).
     votes : how many annotators gave the tag.

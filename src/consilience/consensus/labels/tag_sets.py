@@ -77,16 +77,10 @@ def answers_of(labels: Labels) -> tuple[Labels, Int[np.ndarray, " rows"]]:
 def known_tags(gold: Gold | None, labels: Labels) -> Int[np.ndarray, "items tags"] | None:
     """Return which tags items are known to have, 1, and not to have, 0; -1 for other items. None without gold items.
 
-    Parameters
-    ----------
-    gold : Series, or dict by item, or None
-        A tag, a list of tags, or `NO_TAG`. A Series may have several rows of an item. What is not named is absent.
-    labels : Labels
+    Raises InputError: it is neither, an item is unknown, a tag is missing, or nobody gave it.
 
-    Raises
-    ------
-    InputError
-        It is neither, an item is unknown, a tag is missing, or nobody gave it.
+    gold : Series, or dict by item, or None; a tag, a list of tags, or `NO_TAG`. A Series may have several rows of an
+        item. What is not named is absent.
     """
     if gold is None:
         return None

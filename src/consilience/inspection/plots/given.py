@@ -19,10 +19,7 @@ def fit_of(
 
     plot : name of the plot, for messages
 
-    Raises
-    ------
-    InputError
-        Findings come with features or annotations, or annotations do not fit the model.
+    Raises InputError: findings come with features or annotations, or annotations do not fit the model.
     """
     if isinstance(model, Findings):
         _require_alone(plot, X, annotations)
@@ -36,10 +33,8 @@ def co_occurrence_of(model: Any, annotations: Any, plot: str) -> CoOccurrence:
 
     plot : name of the plot, for messages
 
-    Raises
-    ------
-    InputError
-        Findings come with annotations, or are of items that are in no grouping; or as in `CoOccurrence.of`.
+    Raises InputError: findings come with annotations, or are of items that are in no grouping; or as in
+    `CoOccurrence.of`.
     """
     if not isinstance(model, Findings):
         return CoOccurrence.of(model, annotations, plot)

@@ -43,8 +43,6 @@ def panels_in(
 ) -> list[Axes]:
     """Make the axes of panels, row by row.
 
-    Parameters
-    ----------
     host : axes from `host_of`; if they are pyplot's current axes, they stay so.
     between : inches from a panel to the next, across and down.
     left, below, above : inches inside the host for names and titles of the outer panels.

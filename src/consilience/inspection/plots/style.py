@@ -42,8 +42,6 @@ Place = Axes | FigureBase
 class Look:
     """Colours that are visible on the background of some axes.
 
-    Attributes
-    ----------
     paper : colour behind the axes.
     ink, faint : of text and lines, and of what is less important.
     dark : whether the paper is dark.

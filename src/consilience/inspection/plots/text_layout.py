@@ -125,8 +125,6 @@ def wrap_label(text: str, room: float, points: Any) -> str:
 class Names(Locator):
     """Named places along an axis: all, or as many as fit.
 
-    Parameters
-    ----------
     ax : axes whose size decides how many fit.
     places : in increasing order.
     gap : least distance between names, in points.
