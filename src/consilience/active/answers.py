@@ -62,14 +62,11 @@ def as_groupings(groups: dict[Any, list[Any]], items: pd.Index, key: Key) -> Gro
 
     Raises InputError: an item is unknown, or is in two groups of the answer.
 
+    Warns AnnotationWarning: an item is in a group twice; it is counted once.
+
     groups : items of each group, by the name of the group
     items : items of the session
     key : annotator and grouping name
-
-    Warns
-    -----
-    AnnotationWarning
-        An item is in a group twice; it is counted once.
     """
     rows = [(item, *key, name) for name, group in groups.items() for item in group]
     places_of(items, [row[0] for row in rows])

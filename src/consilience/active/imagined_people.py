@@ -40,16 +40,9 @@ N_HALVINGS = 10  # of the range of the logarithm of the noise
 
 
 def people_of(pilot: Groupings, rng: np.random.Generator) -> MapPopulation:
-    """Return people like those of a pilot.
+    """Return people like those of a pilot, who sort the same items.
 
     Raises InputError: there are too many items, or no two annotators grouped the same two items.
-
-    rng : numpy Generator
-
-    Returns
-    -------
-    MapPopulation
-        Of the same items.
     """
     if pilot.n_items > MOST_ITEMS:
         raise InputError(

@@ -63,9 +63,7 @@ def draw_subset(
     allowed : whether each item may be drawn; at least `size` are.
     rng : numpy Generator
 
-    Returns
-    -------
-    int array, shape (size,)
+    Returns int array, shape (size,).
     """
     first, second = weights.counts.first, weights.counts.second
     within = allowed[first] & allowed[second]

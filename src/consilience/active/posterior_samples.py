@@ -55,9 +55,7 @@ def update_samples(
     rng : numpy Generator
     n_new : number of groupings added since the last samples; none count as one, since chains continue at each use
 
-    Returns
-    -------
-    int array, shape (N_SAMPLES, n_items)
+    Returns int array, shape (N_SAMPLES, n_items).
     """
     crowd = Memberships.of(groupings)
     crowd = replace(crowd, annotator_of_grouping=np.zeros_like(crowd.annotator_of_grouping), n_annotators=1)

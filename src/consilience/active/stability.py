@@ -146,10 +146,7 @@ def split_half_reliability(
         averaged.
     rng : numpy Generator
 
-    Returns
-    -------
-    float
-        The mean agreement of halves, at least 0, extrapolated to all groupings.
+    Returns the mean agreement of halves, at least 0, extrapolated to all groupings.
     """
     agreements = []
     for _ in range(n_splits):

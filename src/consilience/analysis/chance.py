@@ -83,9 +83,7 @@ def chance_test(annotations: Annotations, features: Any = None, *, random_state:
     features : DataFrame or array, shape (n_items, n_features), optional; indexed by item, or in the order of the items.
     random_state : seed of the permutations.
 
-    Returns
-    -------
-    ChanceTest, or None if no measure applies: no two annotators share an item, and there are no features.
+    Returns ChanceTest, or None if no measure applies: no two annotators share an item, and there are no features.
 
     Examples
     --------

@@ -42,12 +42,9 @@ def cluster_names(
         are.
     standard : those of the groups, if they are known.
 
-    Returns
-    -------
-    DataFrame
-        `cluster`; `name`, the standard name; `n_annotators` who call the cluster so; `n_for_any` who give the
-        name to any of its items; `wordings`, what those who call the cluster so wrote, case, accents and blanks aside,
-        each with their number, the most common first. The most common names of each cluster come first.
+    Returns DataFrame: `cluster`; `name`, the standard name; `n_annotators` who call the cluster so; `n_for_any` who
+    give the name to any of its items; `wordings`, what those who call the cluster so wrote, case, accents and blanks
+    aside, each with their number, the most common first. The most common names of each cluster come first.
     """
     standard = standard_names(groupings) if standard is None else standard
     code = standard.code_of_group
@@ -86,13 +83,10 @@ def cluster_names(
 def count_makers(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int) -> pd.DataFrame:
     """Count the annotators who made a cluster, exactly or roughly, and those who put all of its items into one group.
 
-    Returns
-    -------
-    DataFrame, a row for each cluster
-        `roughly`: annotators with a group, of any name, that overlaps with it by more than half: of the items of either
-        that were sorted in the grouping, more than half are in both. `whole`: those with all of its items in one group,
-        whatever else is there. `exactly`: those with nothing else there. `n_sorted`: those who sorted all of its items
-        in one grouping.
+    Returns DataFrame, a row for each cluster: `roughly`: annotators with a group, of any name, that overlaps with it by
+    more than half: of the items of either that were sorted in the grouping, more than half are in both. `whole`: those
+    with all of its items in one group, whatever else is there. `exactly`: those with nothing else there. `n_sorted`:
+    those who sorted all of its items in one grouping.
     """
     group, cluster, is_like = _match_groups(groupings, codes, n_clusters, above_half=True)
     size = np.bincount(codes[codes >= 0], minlength=n_clusters)
@@ -163,9 +157,7 @@ def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> lis
 
     names : from `cluster_names`.
 
-    Returns
-    -------
-    list of str, one for each cluster
+    Returns list of str, one for each cluster.
 
     Examples
     --------

@@ -19,13 +19,11 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     It is with its cluster if at least half of the others that were sorted are in its group, and with a part of it if
     fewer are, but no other cluster has more in the group.
 
-    Returns
-    -------
-    DataFrame, indexed by the items
-        `n_sorted`, `n_with_cluster`, `n_with_part`, `n_alone`; `next`, the item of another cluster with which it is
-        most often, None if there is none, and `n_with_next`, the groupings in which the two are together; `other`, the
-        number of the cluster with whose items it is most often otherwise, -1 if with none, and `n_in_other`. That is
-        the one that has most items in its group; of several, the one of which this is the largest part.
+    Returns DataFrame, indexed by the items: `n_sorted`, `n_with_cluster`, `n_with_part`, `n_alone`; `next`, the item of
+    another cluster with which it is most often, None if there is none, and `n_with_next`, the groupings in which the
+    two are together; `other`, the number of the cluster with whose items it is most often otherwise, -1 if with none,
+    and `n_in_other`. That is the one that has most items in its group; of several, the one of which this is the largest
+    part.
 
     Examples
     --------

@@ -97,10 +97,8 @@ def ward_groups(
 
     held : whether the point is in the set.
 
-    Returns
-    -------
-    ndarray, shape (n_sorts, n_items)
-        A number of the group of each point, -1 for points that are not in the set.
+    Returns ndarray, shape (n_sorts, n_items): a number of the group of each point, -1 for points that are not in the
+    set.
     """
     n_sorts, n_items = held.shape
     to_merge = held.sum(1) - n_groups

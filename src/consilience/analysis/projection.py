@@ -87,11 +87,9 @@ def project(model: Any, X: Any, groupings: Groupings | None, clusters: FoundClus
     groupings : of the fitted items, read if X is None
     clusters : against which a single feature is drawn; by default those of the model
 
-    Returns
-    -------
-    Projection
-        Two features as they are, a single one against clusters; the first two principal components of more; without
-        features, those of the annotations; without groupings, those of the model's coordinates of the items, if any.
+    Returns Projection: two features as they are, a single one against clusters; the first two principal components of
+    more; without features, those of the annotations; without groupings, those of the model's coordinates of the items,
+    if any.
     """
     if X is None:
         if groupings is None:

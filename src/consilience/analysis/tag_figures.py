@@ -18,11 +18,9 @@ def tag_figures(model: Any) -> pd.DataFrame:
 
     model : fitted `TagConsensus`
 
-    Returns
-    -------
-    DataFrame, one row for each tag
-        n_items that have it; n_doubtful, items of which its probability is between 1/4 and 3/4; prevalence, its mean
-        probability; sensitivity and specificity, means over annotators weighted by the items that they saw.
+    Returns DataFrame, one row for each tag: n_items that have it; n_doubtful, items of which its probability is between
+    1/4 and 3/4; prevalence, its mean probability; sensitivity and specificity, means over annotators weighted by the
+    items that they saw.
     """
     rates = model.rates_.to_numpy().reshape(len(model.annotators_), len(model.tags_), 2)
     mean = np.average(rates, axis=0, weights=model.annotators_["n_items"].to_numpy(float))
@@ -45,11 +43,8 @@ def item_tags(model: Any, labels: Labels) -> pd.DataFrame:
     model : fitted `TagConsensus`
     labels : what was passed to `fit`.
 
-    Returns
-    -------
-    DataFrame, one row for each item and tag
-        item, tag; probability that the item has it; present, whether that is above 1/2; n_given, how many annotators
-        gave the tag, and n_seen, how many saw the item.
+    Returns DataFrame, one row for each item and tag: item, tag; probability that the item has it; present, whether that
+    is above 1/2; n_given, how many annotators gave the tag, and n_seen, how many saw the item.
     """
     sets = TagSets.of(labels)
     place = pd.Index(model.tags_, tupleize_cols=False).get_indexer(sets.tags)

@@ -52,10 +52,7 @@ def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.Da
     items : names of the items
     what : subject of messages, such as "The table"
 
-    Returns
-    -------
-    DataFrame, shape (n_items, n_columns)
-        A Series becomes one column with its name.
+    Returns DataFrame, shape (n_items, n_columns): a Series becomes one column with its name.
 
     Examples
     --------

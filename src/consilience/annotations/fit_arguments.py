@@ -135,10 +135,7 @@ def require_no_second(y: Any, model: str) -> None:
 
     Raises InputError: it is anything but one value per item.
 
-    Warns
-    -----
-    AnnotationWarning
-        It is one value per item.
+    Warns AnnotationWarning: it is one value per item.
     """
     if y is None:
         return

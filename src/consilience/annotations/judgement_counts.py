@@ -48,10 +48,7 @@ def counts_of_pairs(
     annotator : int array, shape (n_wanted,), optional; the annotator whose judgements count, for each pair; by default
         those of all do.
 
-    Returns
-    -------
-    Counts
-        0 for an item and itself.
+    An item and itself count 0.
 
     Examples
     --------

@@ -153,10 +153,7 @@ def checked_incidence(item: Coded, group: Int[np.ndarray, " rows"], vocabulary: 
 
     Raises AnnotationError: an item is in two groups of one grouping.
 
-    Warns
-    -----
-    AnnotationWarning
-        An item occurs twice in one group.
+    Warns AnnotationWarning: an item occurs twice in one group.
     """
     incidence = incidence_of(item.codes, group, len(item.names), len(vocabulary.group_names))
     grouping = vocabulary.grouping_of_group[incidence.indices]

@@ -43,9 +43,7 @@ def own_names(item: Coded, annotator: Coded, label: Coded) -> OwnNames | None:
 
     item, annotator, label : Coded, one row per label; rows with a missing name do not count
 
-    Returns
-    -------
-    OwnNames, or None if the annotators share enough names
+    Returns OwnNames, or None if the annotators share enough names.
     """
     few = np.flatnonzero(item.codes < FEW_ITEMS)
     shared = _names_of_several_items(*(column.take(few) for column in (item, annotator, label)))[2]

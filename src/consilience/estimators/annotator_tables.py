@@ -42,11 +42,8 @@ class TableWhenAsked:
 def cells_with_labels(model: Any) -> pd.DataFrame | None:
     """List the cells of confusion matrices that have labels, where tables are mostly empty; else None.
 
-    Returns
-    -------
-    DataFrame or None
-        annotator, class, label; n_labels, the expected number of labels, at least `FEWEST`, unless the model only has
-        probabilities; and the probability of the label.
+    Returns DataFrame or None: annotator, class, label; n_labels, the expected number of labels, at least `FEWEST`,
+    unless the model only has probabilities; and the probability of the label.
     """
     matrices, counts = (vars(model).get(name) for name in ("_sparse_matrices", "_sparse_counts"))
     if matrices is None:
@@ -92,13 +89,10 @@ def annotator_quality(
     annotators : names; those of the labels come first
     named : whether the classes are those of the labels, in their order, rather than components without names
 
-    Returns
-    -------
-    DataFrame, one row for each annotator
-        ``n_labels``; ``agreement``: the expected share of these labels that are the item's class, NaN without labels;
-        ``accuracy``: the probability that a label of an item of the crowd's mixture of classes is right; and
-        ``information``: mutual information of label and class, bits. Agreement and accuracy are NaN if classes have
-        no names.
+    Returns DataFrame, one row for each annotator: ``n_labels``; ``agreement``: the expected share of these labels that
+    are the item's class, NaN without labels; ``accuracy``: the probability that a label of an item of the crowd's
+    mixture of classes is right; and ``information``: mutual information of label and class, bits. Agreement and
+    accuracy are NaN if classes have no names.
     """
     n_labels, right = np.bincount(labels.annotator, minlength=len(annotators)), None
     if named:

@@ -291,9 +291,7 @@ def read_pairs(
     model : name of the estimator, for messages.
     max_pairs : if there are more judgements, this many are drawn at random.
 
-    Returns
-    -------
-    Pairs, list of str
+    Returns the pairs and the notes.
     """
     n_pairs = annotations.n_rows if isinstance(annotations, Pairs) else _n_pairs(annotations)
     if max_pairs is None and n_pairs > LARGEST:

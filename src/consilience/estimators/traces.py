@@ -16,13 +16,10 @@ def keep_trace(estimator: Any, trace: Trace[Any]) -> None:
 
     Raises FloatingPointError: the bound of the run is not finite.
 
+    Warns UnsettledWarning: the run stopped before it converged.
+
     estimator : gets ``n_iter_``, ``converged_``, ``lower_bound_`` and ``lower_bounds_``
     trace : trace of the run that is kept.
-
-    Warns
-    -----
-    UnsettledWarning
-        The run stopped before it converged.
     """
     keep_end(estimator, trace)
     estimator.lower_bounds_, estimator.lower_bound_ = np.array(trace.lower_bounds), trace.lower_bound

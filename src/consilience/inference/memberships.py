@@ -105,10 +105,7 @@ def together(memberships: Memberships, weights: Float[np.ndarray, " groupings"] 
 
     weights : one for each grouping; by default 1.
 
-    Returns
-    -------
-    csr_array, shape (n_items, n_items)
-        Symmetric, without entries for pairs that no grouping puts together.
+    Returns csr_array, shape (n_items, n_items): symmetric, without entries for pairs that no grouping puts together.
     """
     by_group = None if weights is None else weights[memberships.grouping_of_group]
     return _without_diagonal(_gram(memberships.in_group, memberships.in_group, by_group))
@@ -132,11 +129,8 @@ def shares_together(
     weights : one for each grouping; by default 1.
     prior : imagined presentations added to the denominator, at which the items were kept apart.
 
-    Returns
-    -------
-    csr_array, shape (n_items, n_items)
-        Symmetric, with an empty diagonal and no entries where the share is 0. The denominators are formed in blocks of
-        rows, so that pairs that are never together are not all in memory at once.
+    Returns csr_array, shape (n_items, n_items): symmetric, with an empty diagonal and no entries where the share is 0.
+    The denominators are formed in blocks of rows, so that pairs that are never together are not all in memory at once.
     """
     share = together(memberships, weights)
     share.sort_indices()  # for searchsorted below

@@ -38,10 +38,7 @@ def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
     A grouping of m items implies m (m - 1) / 2 pairs, but holds at most m - 1 independent judgements: each pair counts
     for 2 / m. A pair that is judged again counts anew, as much as the first time.
 
-    Returns
-    -------
-    ndarray, shape (judgements,)
-        (items - 1) / different pairs of the annotator's grouping, at most 1.
+    Returns ndarray, shape (judgements,): (items - 1) / different pairs of the annotator's grouping, at most 1.
     """
     occasion, judged = np.unique(
         pairs.annotator.astype(np.int64) * max(len(pairs.groupings), 1) + pairs.grouping, return_inverse=True
@@ -59,11 +56,9 @@ def annotator_table(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> pd.DataF
 
     labels : int array, shape (n_items,)
 
-    Returns
-    -------
-    DataFrame, one row for each annotator
-        n_pairs; n_together, pairs of one cluster; accuracy, the share of judgements that agree with the clusters;
-        sensitivity, the same for pairs of one cluster; specificity, for pairs of two. NaN if there are no such pairs.
+    Returns DataFrame, one row for each annotator: n_pairs; n_together, pairs of one cluster; accuracy, the share of
+    judgements that agree with the clusters; sensitivity, the same for pairs of one cluster; specificity, for pairs of
+    two. NaN if there are no such pairs.
     """
     together = labels[pairs.item_a] == labels[pairs.item_b]
     right = together == pairs.same
@@ -87,11 +82,8 @@ def same_by_clusters(
     annotators : DataFrame, as `annotator_table` makes it.
     place : row of the annotator.
 
-    Returns
-    -------
-    ndarray, shape (pairs,)
-        1 or 0; with an annotator, the sensitivity or one minus the specificity, with one right and one wrong judgement
-        added to each.
+    Returns ndarray, shape (pairs,): 1 or 0; with an annotator, the sensitivity or one minus the specificity, with one
+    right and one wrong judgement added to each.
     """
     if place is None:
         return together.astype(np.float64)

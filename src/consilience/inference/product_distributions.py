@@ -282,9 +282,7 @@ def shared_weights(
     item : of each label.
     group : number of the group of its annotator, -1 for annotators who are alone.
 
-    Returns
-    -------
-    array, or None if all annotators are alone: all labels weigh 1
+    Returns array, or None if all annotators are alone: all labels weigh 1.
     """
     if not (group >= 0).any():
         return None

@@ -171,9 +171,7 @@ def fit_weights(
     weights, model, target, richness, prior_variance : as for `log_posterior`.
     moments_of : coefficients → moments of π, a sum over the items wherever they are.
 
-    Returns
-    -------
-    weights, moments of π under them
+    Returns weights, moments of π under them.
     """
     at, found = weights, model
 

@@ -34,10 +34,7 @@ def leading_eigenpairs(
     n_components : at most its size.
     tol : relative accuracy of the eigenvalues; 0 means machine precision.
 
-    Returns
-    -------
-    eigenvalues, eigenvectors
-        The entry of each vector with the largest absolute value is positive.
+    Returns eigenvalues, eigenvectors: the entry of each vector with the largest absolute value is positive.
     """
     size = operator.shape[0]
     if size <= DENSE_SIZE or n_components >= size - 1:  # ARPACK needs fewer components than rows
@@ -83,10 +80,7 @@ def degree_normalised_embedding(incidence: csr_array, n_components: int) -> Floa
     incidence : (items, groups) sparse 0/1, B in the formula.
     n_components : at most the number of items.
 
-    Returns
-    -------
-    ndarray, shape (n_items, n_components)
-        Rows of items without groups are zero.
+    Returns ndarray, shape (n_items, n_components): rows of items without groups are zero.
     """
     size, n_groups = incidence.shape
     per_item = np.diff(incidence.indptr)

@@ -196,11 +196,8 @@ def adjusted_rand(
     grouping_of_group : nondecreasing.
     owner_of_grouping : annotator of each grouping, or the grouping itself.
 
-    Returns
-    -------
-    ndarray, shape (n_owners, n_owners)
-        NaN without a pair of common items. The diagonal compares an owner's groupings with each other, and each with
-        itself.
+    Returns ndarray, shape (n_owners, n_owners): NaN without a pair of common items. The diagonal compares an owner's
+    groupings with each other, and each with itself.
     """
     index = np.empty((n_owners, n_owners))
     for some, (excess, possible, pairs) in _excess(incidence, grouping_of_group, owner_of_grouping, n_owners):

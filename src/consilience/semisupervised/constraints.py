@@ -100,11 +100,8 @@ class Constraints:
 def neighbourhoods(constraints: Constraints) -> Int[np.ndarray, " items"]:
     """Find sets of items that must-links chain together without a contradicting cannot-link.
 
-    Returns
-    -------
-    ndarray of int, shape (n_items,)
-        Neighbourhood of each item, numbered by decreasing size; -1 for items without must-links and items of a chain
-        that contains a cannot-link.
+    Returns ndarray of int, shape (n_items,): neighbourhood of each item, numbered by decreasing size; -1 for items
+    without must-links and items of a chain that contains a cannot-link.
     """
     n, must = constraints.n_items, constraints.must
     a, b = constraints.item_a, constraints.item_b
@@ -125,10 +122,7 @@ def add_entailed(constraints: Constraints, most: int) -> Constraints:
 
     most : if more pairs than this would follow, none are added.
 
-    Returns
-    -------
-    Constraints
-        The added constraints have the smallest weight of those given.
+    The added constraints have the smallest weight of those given.
     """
     neighbourhood = neighbourhoods(constraints)
     member = np.flatnonzero(neighbourhood >= 0)
@@ -175,10 +169,7 @@ def colour_classes(constraints: Constraints, rng: np.random.RandomState) -> Int[
     Plassmann 1993). All items whose neighbours of higher rank are coloured are processed at once. Every constraint is
     visited twice.
 
-    Returns
-    -------
-    ndarray of int, shape (n_items,)
-        -1 for items without constraints.
+    Returns ndarray of int, shape (n_items,): -1 for items without constraints.
     """
     n = constraints.n_items
     rank = rng.permutation(n)  # at random, so that few items wait for each other in a chain

@@ -32,11 +32,8 @@ def mapping_table(groupings: Groupings, probability: Float[np.ndarray, "groups c
     groupings : the annotations.
     probability : q(t_k = group).
 
-    Returns
-    -------
-    DataFrame, one row for each group
-        annotator, grouping, group, n_items, clusters (tuple, empty if no cluster matches), probability (the smallest
-        of these clusters, NaN if none).
+    Returns DataFrame, one row for each group: annotator, grouping, group, n_items, clusters (tuple, empty if no cluster
+    matches), probability (the smallest of these clusters, NaN if none).
     """
     table = group_index(groupings).to_frame(index=False)
     table["n_items"] = np.asarray(groupings.incidence.sum(0)).astype(int)
@@ -67,11 +64,9 @@ def same_distinctions(mapping: pd.DataFrame, accuracy: pd.Series, min_accuracy: 
     accuracy : indexed by (annotator, grouping).
     min_accuracy : groupings with a lower accuracy are left out.
 
-    Returns
-    -------
-    DataFrame, one row for each distinction and naming
-        distinction (0, 1, …, the most common first), clusters (tuple of tuples: the partition), naming (tuple of the
-        corresponding group names), n_groupings, groupings (list of (annotator, grouping)).
+    Returns DataFrame, one row for each distinction and naming: distinction (0, 1, …, the most common first), clusters
+    (tuple of tuples: the partition), naming (tuple of the corresponding group names), n_groupings, groupings (list of
+    (annotator, grouping)).
     """
     kept = accuracy.index[accuracy.ge(min_accuracy).to_numpy()]
     matched = mapping[mapping["clusters"].map(len) > 0]
@@ -117,10 +112,7 @@ def grouping_quality(
     correct : number of labels of each group that the model predicts.
     expected_accuracy : posterior mean probability of the correct label, for each grouping with groups.
 
-    Returns
-    -------
-    DataFrame
-        n_labels, n_groups, accuracy (NaN without labels), expected_accuracy (NaN without groups).
+    Returns DataFrame: n_labels, n_groups, accuracy (NaN without labels), expected_accuracy (NaN without groups).
     """
     n = groupings.n_groupings
     sizes = np.asarray(groupings.incidence.sum(0))

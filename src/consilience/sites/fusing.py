@@ -111,11 +111,8 @@ def fuse_sites(
 def find_unrelated(summaries: Sequence[SiteSummary]) -> list[str]:
     """Return the sites whose groups have nothing to do with those of any other, if there are others that agree.
 
-    Returns
-    -------
-    list of str
-        None if no two sites are associated, since then nothing says which are wrong; nor sites that share too few items
-        with each other one to tell.
+    There are none if no two sites are associated, since then nothing says which are wrong; and none are sites that
+    share too few items with each other one to tell.
     """
     n_sites = len(summaries)
     p_values = np.full((n_sites, n_sites), np.nan)

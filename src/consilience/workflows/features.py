@@ -54,10 +54,8 @@ def read_features(path: TableSource, options: FeatureOptions, items: pd.Index) -
     options : what the user asks for
     items : Index of the known items
 
-    Returns
-    -------
-    Features
-        All rows of the file in order, with names that are integers or text as those of the known items are.
+    Returns Features: all rows of the file in order, with names that are integers or text as those of the known items
+    are.
     """
     table = with_decimal_points(read_table(path, items))
     item = item_column(table, path, items=items, chosen=options.feature_item, parameter=FEATURE_ITEM)

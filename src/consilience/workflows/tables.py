@@ -69,9 +69,7 @@ def numbers(
     besides : further columns to leave out
     blanks : whether missing values are allowed, as NaN
 
-    Returns
-    -------
-    DataFrame of float, shape (n_items, n_columns), indexed by item
+    Returns DataFrame of float, shape (n_items, n_columns), indexed by item.
     """
     reader = ColumnReader(table, path, names_in(table, item, path))
     rest = [name for name in table.columns if name not in {item, *besides}]

@@ -35,10 +35,7 @@ def agreement_table(
     names : of the studies.
     n_draws : number of weightings.
 
-    Returns
-    -------
-    DataFrame
-        Columns agreement, low, high; NaN where no two people have items in common.
+    Returns DataFrame: columns agreement, low, high; NaN where no two people have items in common.
     """
     one, other = np.flatnonzero(first), np.flatnonzero(~first)
     person = np.arange(len(first))

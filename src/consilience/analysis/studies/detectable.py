@@ -33,10 +33,7 @@ def power_table(
     table, in_first, measured : as for `moved_items`.
     clusters : of the items, by all people.
 
-    Returns
-    -------
-    DataFrame, indexed by n_items
-        `found`, the share of the simulations; without rows if there is one cluster.
+    Returns DataFrame, indexed by n_items: `found`, the share of the simulations; without rows if there is one cluster.
     """
     sizes = SIZES[2 * len(_swaps(clusters, np.random.default_rng(0))) >= SIZES]  # any draw makes as many
     splits = 1 + np.arange(min(N_SIMULATIONS, measured.n_permutations))

@@ -59,6 +59,8 @@ def annotations_of(
     Raises AnnotationError: a frame that is not recognised, is ambiguous, or contradicts itself; a lazy frame; or
     `missing` was given together with annotations.
 
+    Warns AnnotationWarning: something was left out, or read as missing or otherwise than in an array.
+
     given : Groupings, Pairs, Labels, a frame, or an array-like
     kind : {"groupings", "labels"}; what the cells of a matrix are.
     model : name of the estimator, for messages.
@@ -68,11 +70,6 @@ def annotations_of(
     gold_classes : iterable of names; classes of gold items, of labels: "skip" among them is no abstention.
     tags : whether labels are tags, of which a cell of a frame may hold several, or none.
     ratings : whether labels are levels, which may be numbers with decimals.
-
-    Warns
-    -----
-    AnnotationWarning
-        Something was left out, or read as missing or otherwise than in an array.
     """
     if isinstance(given, Annotations):
         if missing is not None:

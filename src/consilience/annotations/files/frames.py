@@ -72,10 +72,7 @@ def several(values: Any) -> tuple[Any, ...]:
 def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **options: Any) -> Statements:
     """Read a frame of any library that narwhals supports.
 
-    Warns
-    -----
-    AnnotationWarning
-        Something was left out, or read as missing.
+    Warns AnnotationWarning: something was left out, or read as missing.
     """
     with written_by(of_from_frame(kind)):
         found = statements(table_of_frame(frame, caller), request_of(columns, kind=kind, **options))
@@ -88,10 +85,7 @@ def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
 
     Raises AnnotationError: the names or cells show that the table is long; the message contains the call that reads it.
 
-    Warns
-    -----
-    AnnotationWarning
-        A column is unlike those of the other annotators.
+    Warns AnnotationWarning: a column is unlike those of the other annotators.
     """
     matrix = as_frame(matrix)
     if not isinstance(nw.from_native(matrix, eager_only=True, pass_through=True), nw.DataFrame):
@@ -145,10 +139,7 @@ def _is_long(table: Table) -> bool:
 def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str, **classes: Any) -> Coded:
     """Return the cells of a matrix as `read_cells` does.
 
-    Warns
-    -----
-    AnnotationWarning
-        Cells were read as missing, or look like missing values.
+    Warns AnnotationWarning: cells were read as missing, or look like missing values.
     """
     n_columns = max(len(annotators), 1)
 

@@ -49,10 +49,7 @@ def check_picture(data: bytes, name: str = "The picture") -> CheckedPicture:
 
     name : how messages call it.
 
-    Returns
-    -------
-    Picture
-        At most `LONGEST_SIDE` pixels wide and high, turned as its metadata said.
+    Returns a picture of at most `LONGEST_SIDE` pixels wide and high, turned as its metadata said.
     """
     if not data:
         raise InputError(f"{name} is empty.")

@@ -59,16 +59,13 @@ def of_session(
     groupings : the same with the names of groups, see `Store.groupings`
     previous : the summary before this one, or None
 
-    Returns
-    -------
-    dict
-        JSON values: ``kind`` "groupings"; ``answers``, see `fingerprint`; ``n_groupings``, ``n_annotators``,
-        ``n_items``, ``n_items_grouped``; ``n_clusters``; ``labels``, the cluster of each item in order, -1 for those
-        that nobody grouped; ``clusters``, for each its number, its ``title`` as in the report, the numbers of its items
-        and the names that several participants give it, with the number of these; ``sources``, the number
-        of groupings by the source of their subset; ``rounds``, for each consensus the number of groupings and of
-        clusters and ``stability``, the normalised mutual information with the one before, or None; ``advice``, see
-        `advice`, or None if the study has no stop rule.
+    Returns JSON values: ``kind`` "groupings"; ``answers``, see `fingerprint`; ``n_groupings``, ``n_annotators``,
+    ``n_items``, ``n_items_grouped``; ``n_clusters``; ``labels``, the cluster of each item in order, -1 for those that
+    nobody grouped; ``clusters``, for each its number, its ``title`` as in the report, the numbers of its items and the
+    names that several participants give it, with the number of these; ``sources``, the number of groupings by the
+    source of their subset; ``rounds``, for each consensus the number of groupings and of clusters and ``stability``,
+    the normalised mutual information with the one before, or None; ``advice``, see `advice`, or None if the study has
+    no stop rule.
     """
     fusion = session.consensus()
     labels = fusion.labels_
@@ -86,11 +83,8 @@ def of_session(
 def advice(session: ActiveSession) -> dict[str, Any]:
     """Say whether to stop, and how many groupings are still missing.
 
-    Returns
-    -------
-    dict
-        ``stop``; ``reason``, one sentence; ``reliability`` and ``more``, the number of groupings that are missing, or
-        None where they cannot be estimated yet; ``target``, the reliability to stop at.
+    Returns ``stop``; ``reason``, one sentence; ``reliability`` and ``more``, the number of groupings that are
+    missing, or None where they cannot be estimated yet; ``target``, the reliability to stop at.
     """
     try:
         forecast = session.groupings_needed(TARGET)
@@ -110,14 +104,11 @@ def advice(session: ActiveSession) -> dict[str, Any]:
 def of_labels(labels: Labels, study: Study, rows: Sequence[Submitted]) -> dict[str, Any]:
     """Estimate the category of each item of a closed sort, or of a study of labels.
 
-    Returns
-    -------
-    dict
-        JSON values: ``kind`` "labels"; ``n_groupings``, ``n_annotators``, ``n_items``, ``n_items_grouped``,
-        ``sources`` as in `of_session`; ``categories``; ``labels``, the number of the category of each item, -1 for
-        items without labels; ``probabilities``, of that category; ``counts``, how often each item was given each
-        category; ``n_answers``, the number of labels; ``advice``, where people are asked for labels and there is a stop
-        rule, whether to ask for more, else None.
+    Returns JSON values: ``kind`` "labels"; ``n_groupings``, ``n_annotators``, ``n_items``, ``n_items_grouped``,
+    ``sources`` as in `of_session`; ``categories``; ``labels``, the number of the category of each item, -1 for items
+    without labels; ``probabilities``, of that category; ``counts``, how often each item was given each category;
+    ``n_answers``, the number of labels; ``advice``, where people are asked for labels and there is a stop rule, whether
+    to ask for more, else None.
     """
     given = np.diff(labels.indptr) > 0
     responsibilities = class_probabilities(labels)
@@ -152,12 +143,9 @@ def advice_on_labels(labels: Labels) -> dict[str, Any] | None:
 
     Worth to go on for is one item, or `WRONG` of them if that is less.
 
-    Returns
-    -------
-    dict or None
-        As of `advice`; ``more`` is the number of labels that are missing until an expected `WRONG` of the items have a
-        wrong class, None if that is reached, or cannot be told, as from fewer than four people. None if there are no
-        labels.
+    Returns dict or None: as of `advice`; ``more`` is the number of labels that are missing until an expected `WRONG` of
+    the items have a wrong class, None if that is reached, or cannot be told, as from fewer than four people. None if
+    there are no labels.
     """
     if not labels.n_rows:
         return None

@@ -53,10 +53,7 @@ def flags_of(
     assignments : those of the study, for people who did not finish.
     kind : {"open", "closed", "hybrid"}, default="open"
 
-    Returns
-    -------
-    list of Flag
-        Grouped by person, in the order in which they submitted first.
+    Returns list of Flag: grouped by person, in the order in which they submitted first.
     """
     shown = [one for one in rows if not one.preview and one.source not in ROLES]
     sorts = [one for one in shown if one.source != "repeat"]

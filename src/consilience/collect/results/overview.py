@@ -32,15 +32,12 @@ def overview_of(store: Store, study: Study, rows: Sequence[Submitted], consensus
     rows : those that count, at least one.
     consensus : what the worker found in these, see `consilience.collect.results.consensus`.
 
-    Returns
-    -------
-    dict
-        JSON values: ``consensus``, without its rounds; ``warnings`` of the fit and ``findings``, sentences;
-        ``figures``, and ``stability`` or None, each with ``key``, ``drawing`` (an SVG element) and ``caption``;
-        ``certainty``, None or ``sentences`` and ``tables``; ``too_few``, why there is none if these are too few people,
-        or ""; ``ranking``, a table of the first people, or None, and ``n_people``. A table has ``caption``, ``columns``
-        (``head``, ``kind`` and ``of_items``), ``rows`` of cells, ``reading`` and ``more``; a cell ``mark`` (an SVG
-        element or empty), ``text``, ``names`` and ``tone``.
+    Returns JSON values: ``consensus``, without its rounds; ``warnings`` of the fit and ``findings``, sentences;
+    ``figures``, and ``stability`` or None, each with ``key``, ``drawing`` (an SVG element) and ``caption``;
+    ``certainty``, None or ``sentences`` and ``tables``; ``too_few``, why there is none if these are too few people, or
+    ""; ``ranking``, a table of the first people, or None, and ``n_people``. A table has ``caption``, ``columns``
+    (``head``, ``kind`` and ``of_items``), ``rows`` of cells, ``reading`` and ``more``; a cell ``mark`` (an SVG element
+    or empty), ``text``, ``names`` and ``tone``.
     """
     items = store.items(study.id)
     with warnings.catch_warnings(record=True) as warned:

@@ -22,11 +22,8 @@ def model_of_pairs(study: Study) -> CorrelationClustering:
 def of_pairs(study: Study, rows: Sequence[Submitted]) -> dict[str, Any]:
     """Find clusters in the answers about pairs.
 
-    Returns
-    -------
-    dict
-        JSON values as of `consensus.of_session`: ``kind`` "pairs", and no rounds. ``n_answers`` counts those who said
-        same or different; clusters have no names; ``advice`` is None.
+    Returns JSON values as of `consensus.of_session`: ``kind`` "pairs", and no rounds. ``n_answers`` counts those
+    who said same or different; clusters have no names; ``advice`` is None.
     """
     pairs = pairs_of(rows, [str(number) for number in range(study.n_items)])
     labels = model_of_pairs(study).fit(pairs).labels_ if pairs.n_rows else np.full(study.n_items, -1)

@@ -16,13 +16,10 @@ MOST_SHOWN = 24  # items of a cluster
 def progress_of(store: Store, study: Study) -> dict[str, Any]:
     """Return what the part of the page on progress shows.
 
-    Returns
-    -------
-    dict
-        ``counts``; ``quotas``, each with how many of its places are taken; ``n_groupings``, imported ones included;
-        ``n_of_wanted``, those that count towards ``wanted``, which repeats, imported ones and those of people who are
-        left out do not; ``wanted``; ``clusters``, or None if there is no consensus yet; ``found``, what the worker
-        wrote; ``failures``, what the worker could not do.
+    Returns ``counts``; ``quotas``, each with how many of its places are taken; ``n_groupings``, imported ones
+    included; ``n_of_wanted``, those that count towards ``wanted``, which repeats, imported ones and those of people who
+    are left out do not; ``wanted``; ``clusters``, or None if there is no consensus yet; ``found``, what the worker
+    wrote; ``failures``, what the worker could not do.
     """
     counts, found = store.progress(study.id), store.consensus(study.id)
     items = store.items(study.id) if found else []
@@ -81,11 +78,8 @@ def clusters_of(study: Study, found: Mapping[str, Any], items: Sequence[Item]) -
 def quotas_of(store: Store, study: Study) -> dict[str, Any]:
     """Return how often cards were presented, in what counts towards the quota of each.
 
-    Returns
-    -------
-    dict
-        ``least``, ``median`` and ``most`` times; ``unseen``, the number of cards that nobody was shown; ``limit``, the
-        quota or None; ``full``, the number of cards that reached it.
+    Returns ``least``, ``median`` and ``most`` times; ``unseen``, the number of cards that nobody was shown;
+    ``limit``, the quota or None; ``full``, the number of cards that reached it.
     """
     times, limit = store.times_presented(study.id), study.settings.max_per_item
     return {

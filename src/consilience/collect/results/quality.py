@@ -37,14 +37,11 @@ def flags_in(store: Store, study: Study, labels: Sequence[int]) -> list[Flag]:
 def quality_of(store: Store, study: Study, labels: Sequence[int]) -> dict[str, Any]:
     """Return flags and both consensuses as JSON values; ``labels`` are those for `flags_in`.
 
-    Returns
-    -------
-    dict
-        ``flags``, a list of dict with participant, annotator, kind and sentence; ``comparison``, None if nobody who is
-        flagged has submitted anything, if too few are left, or where groups are given; else ``everybody``, those left
-        out included, ``now``, those in the consensus, and ``without`` all who are flagged, each with ``n_groupings``,
-        ``n_annotators`` and ``sizes`` of the clusters, and ``agreement``, the adjusted mutual information of the
-        clusters of everybody and without those flagged.
+    Returns ``flags``, a list of dict with participant, annotator, kind and sentence; ``comparison``, None if
+    nobody who is flagged has submitted anything, if too few are left, or where groups are given; else ``everybody``,
+    those left out included, ``now``, those in the consensus, and ``without`` all who are flagged, each with
+    ``n_groupings``, ``n_annotators`` and ``sizes`` of the clusters, and ``agreement``, the adjusted mutual information
+    of the clusters of everybody and without those flagged.
     """
     flags = flags_in(store, study, labels)
     return {

@@ -39,10 +39,7 @@ def idle_since(study: Study) -> datetime:
 def withdraw_idle(db: Connection, study: Study) -> int:
     """Stop waiting for assignments that nobody has touched for long; they continue if the participant returns.
 
-    Returns
-    -------
-    int
-        How many.
+    Returns how many.
     """
     return db.execute(WITHDRAW, {"of": study.id, "since": idle_since(study)}).rowcount
 

@@ -112,10 +112,7 @@ class StudySession:
         people : the items that each of these participants saw already, by their ids; they see no item twice.
         allowed : bool array, shape (n_items,); whether the quota of each item allows to present it.
 
-        Returns
-        -------
-        list of Composed
-            Fewer where too few items are left.
+        Returns fewer where too few items are left.
         """
         self._n_composed = len(self._told)
         wanted: list[str | None] = [*people, *([None] * n_general)]

@@ -97,13 +97,7 @@ class Worker:
             self._thread = None
 
     def run(self) -> int:
-        """Do all jobs, and those that follow from them; wait for those that are due soon.
-
-        Returns
-        -------
-        int
-            How many.
-        """
+        """Do all jobs, and those that follow from them; wait for those that are due soon. Return how many."""
         count = 0
         while (due := self.store.next_due()) is not None:
             time.sleep(max(0.0, (due - now()).total_seconds()))

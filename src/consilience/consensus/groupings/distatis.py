@@ -62,10 +62,7 @@ def first_eigenvalues(memberships: Memberships) -> Weights:
     It is that of diag(d) − v vᵀ/n with an entry d = v for each group and one for the items not in h (d = 1, v² their
     number); the largest root of 1 = Σ v²/(d − x)/n lies between the two largest d.
 
-    Returns
-    -------
-    ndarray, shape (n_groupings,)
-        0 where a grouping puts all items together.
+    Returns ndarray, shape (n_groupings,): 0 where a grouping puts all items together.
     """
     n_groupings = memberships.n_groupings
     alone = memberships.n_items - memberships.grouping_sizes

@@ -54,10 +54,7 @@ def weights_of_all(
     group : who weighs together; -1 for those who are alone
     state : of the mixture, under which each member of a group has an intraclass correlation; or None
 
-    Returns
-    -------
-    ndarray, shape (n_annotators,)
-        Without a mixture, the members of a group have equal shares of its weight.
+    Returns ndarray, shape (n_annotators,): without a mixture, the members of a group have equal shares of its weight.
     """
     everyone = np.zeros(memberships.n_annotators)
     everyone[places] = weight
@@ -87,10 +84,8 @@ def annotators_table(
     counts : number of items of each cluster in each group
     refined : whether the weights are intraclass correlations
 
-    Returns
-    -------
-    DataFrame, one row for each annotator
-        n_groupings, n_items, n_groups, consistency, weight and agreement, as `SubsetFusion.annotators_`.
+    Returns DataFrame, one row for each annotator: n_groupings, n_items, n_groups, consistency, weight and agreement, as
+    `SubsetFusion.annotators_`.
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
     of_group, sizes = by[memberships.grouping_of_group], counts.sum(1)

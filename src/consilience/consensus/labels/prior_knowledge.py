@@ -24,12 +24,9 @@ def with_classes_of(history: Any, labels: Labels) -> Labels:
 
     Raises InputError: another shape, a duplicate row or column, or no class of the labels.
 
-    history : DataFrame indexed by annotator and class, one column for each label; or None
+    Warns AnnotationWarning: no label names some of the classes of the history.
 
-    Warns
-    -----
-    AnnotationWarning
-        No label names some of the classes of the history.
+    history : DataFrame indexed by annotator and class, one column for each label; or None
     """
     if history is None:
         return labels

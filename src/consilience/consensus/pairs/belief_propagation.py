@@ -99,10 +99,7 @@ def search(
 ) -> list[Trace[Beliefs]]:
     """Run from the partition, and from random shares of each number of clusters, until `PATIENCE` numbers gain nothing.
 
-    Returns
-    -------
-    list of Trace
-        Those that settled and that tell clusters apart.
+    Returns the traces of those that settled and that tell clusters apart.
     """
     settle = partial(run, problem, max_iter=max_iter, tol=tol)
     found = [settle(shares_of(partition))] if partition.max() and partition.max() + 1 in numbers else []
