@@ -94,7 +94,6 @@ class LabelExpectations:
 
 
 def _draw(probabilities: Float[np.ndarray, "rows values"], rng: np.random.Generator) -> Int[np.ndarray, " rows"]:
-    """Draw a value for each row."""
     summed = probabilities.cumsum(1)
     return (rng.random((len(summed), 1)) * summed[:, -1:] >= summed[:, :-1]).sum(1)
 

@@ -618,6 +618,5 @@ def _has_probabilities(model: Any) -> bool:
 
 
 def _item_annotators(labels: Labels) -> Iterator[tuple[Any, Any]]:
-    """Yield item and annotator of each label."""
     items, annotators = labels.items.tolist(), labels.annotators.tolist()
     return ((items[item], annotators[annotator]) for item, annotator in zip(labels.item, labels.annotator))

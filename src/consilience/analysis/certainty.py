@@ -477,7 +477,6 @@ def repeated_pairs(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " i
 
     Examples
     --------
-    >>> import numpy as np
     >>> repeated_pairs(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).tolist()
     [2, 2, 0, 2]
     """
@@ -504,7 +503,6 @@ def match_clusters(
 
     Examples
     --------
-    >>> import numpy as np
     >>> match_clusters(np.array([0, 0, 1, 1]), np.array([2, 1, 0, 0]), 2).tolist()
     [2, 0, 1, 1]
     """

@@ -90,7 +90,6 @@ class Unanimous:
     cluster: Clusters
 
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
-        """Return the clusters."""
         return self.cluster
 
 

@@ -87,7 +87,6 @@ def chance_test(annotations: Annotations, features: Any = None, *, random_state:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from consilience import Labels
     >>> from consilience.analysis.chance import chance_test
     >>> labels = np.random.default_rng(0).integers(2, size=(50, 4))

@@ -182,7 +182,6 @@ def are_moved(cut: Int[np.ndarray, " items"], cluster: Int[np.ndarray, " items"]
 
     Examples
     --------
-    >>> import numpy as np
     >>> are_moved(np.array([0, 0, 1, 1]), np.array([3, 3, 3, 1])).tolist()
     [False, False, True, False]
     """
@@ -199,7 +198,6 @@ def matched_numbers(
 
     Examples
     --------
-    >>> import numpy as np
     >>> matched_numbers(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), 3).tolist()
     [1, 0, 2]
     """

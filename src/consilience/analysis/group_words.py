@@ -245,7 +245,6 @@ def at_least(
 
     Examples
     --------
-    >>> import numpy as np
     >>> at_least(np.array([0, 1, 2]), np.full((2, 3), 0.5)).tolist()
     [1.0, 0.75, 0.25]
     """

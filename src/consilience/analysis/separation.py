@@ -189,7 +189,6 @@ def p_of_random_signs(vectors: Float[np.ndarray, "sets people items"]) -> Float[
 
     Examples
     --------
-    >>> import numpy as np
     >>> p_of_random_signs(np.ones((1, 4, 1))).tolist()
     [0.125]
     """

@@ -36,7 +36,6 @@ def are_numbers(names: pd.Index) -> bool:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> are_numbers(pd.RangeIndex(3)), are_numbers(pd.Index([1, 0, 2])), are_numbers(pd.Index(["a", "b"]))
     (True, False, False)
     """
@@ -56,7 +55,6 @@ def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.Da
 
     Examples
     --------
-    >>> import pandas as pd
     >>> rows_of_items(pd.Series([5, 7], index=["bee", "ant"], name="legs"), pd.Index(["ant", "bee"]))
          legs
     ant     7
@@ -87,7 +85,6 @@ def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str
 
     Examples
     --------
-    >>> import pandas as pd
     >>> a, b = pd.Series([1, 2], index=["ant", "bee"]), pd.Series([2, 1], index=["bee", "ant"])
     >>> in_order_of(a, b, "a", "b")[1].tolist()
     [1, 2]
@@ -124,7 +121,6 @@ def clusterings_in_order(first: Any, second: Any, name_of_first: str, name_of_se
 
     Examples
     --------
-    >>> import pandas as pd
     >>> clusterings_in_order(pd.Series([0, 1], index=["bee", "ant"]), [1, 0], "truth", "labels")
     Traceback (most recent call last):
     consilience.errors.MatchingError: 'truth' is indexed by item (such as 'bee') but 'labels' has no index, ...
@@ -145,7 +141,6 @@ def names_items(index: pd.Index) -> bool:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> names_items(pd.Index(["a", "b"])), names_items(pd.Index([1, 0, 2])), names_items(pd.Index([0, 5], name="photo"))
     (True, True, True)
     >>> names_items(pd.RangeIndex(3)), names_items(pd.Index([8, 2, 5]))

@@ -65,7 +65,6 @@ def arrange(annotations: Content, of_items: np.ndarray | None = None) -> Arrange
     --------
     Two people give the same groupings, with other names and in another order:
 
-    >>> import numpy as np
     >>> from consilience import Groupings
     >>> one = Groupings.from_lists([[["ant", "bee"], ["cow"]], [["ant"], ["bee", "cow"]], [["ant"], ["bee"]]])
     >>> two = Groupings.from_lists([[["b"], ["a"]], [["b", "c"], ["a"]], [["b", "a"], ["c"]]], annotators=list("pqr"))

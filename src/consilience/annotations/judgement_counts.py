@@ -52,7 +52,6 @@ def counts_of_pairs(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from consilience import Groupings
     >>> groupings = Groupings.from_lists([[["ant", "bee"], ["cow"]], [["ant"], ["bee", "cow"]], [["ant", "bee"]]])
     >>> counts_of_pairs(groupings, np.array([0, 0]), np.array([1, 2]))

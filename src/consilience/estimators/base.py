@@ -408,7 +408,6 @@ def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, fl
 
     Examples
     --------
-    >>> import numpy as np
     >>> far_apart(np.array([[0.1, 1000.0, 5.0], [0.2, 2000.0, 5.0], [0.1, 3000.0, 5.0]]))
     (0, 1, 17320.508...)
     >>> far_apart(np.array([[0.1, 10.0], [0.2, 20.0], [0.1, 30.0]])) is None

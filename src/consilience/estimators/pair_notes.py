@@ -19,7 +19,6 @@ def notes_on_degenerate_clusters(
 
     Examples
     --------
-    >>> import numpy as np
     >>> (note,) = notes_on_degenerate_clusters(np.zeros(30, dtype=int), n_same=40, n_pairs=100)
     >>> note[:82]
     'All 30 items are in one cluster, although 60% of the judgements say "different". C'

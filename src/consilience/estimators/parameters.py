@@ -139,7 +139,6 @@ def _limit(value: Any, expected: str) -> str:
 
 
 def is_auto(value: Any) -> bool:
-    """Whether a value is "auto"."""
     return isinstance(value, str) and value == "auto"
 
 

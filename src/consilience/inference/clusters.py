@@ -27,7 +27,6 @@ def most_probable(probability: Float[np.ndarray, "items clusters"]) -> Clusters:
 
     Examples
     --------
-    >>> import numpy as np
     >>> most_probable(np.array([[0.2, 0.8], [0.5 - 1e-10, 0.5 + 1e-10]])).tolist()
     [1, 0]
     """
@@ -49,7 +48,6 @@ def by_falling_size(sizes: Int[np.ndarray, " clusters"]) -> Int[np.ndarray, " ow
 
     Examples
     --------
-    >>> import numpy as np
     >>> by_falling_size(np.array([2, 0, 5, 2])).tolist()
     [2, 0, 3]
     """

@@ -63,7 +63,6 @@ class Weights:
     log_variance: Table
 
     def of_problems(self, some: np.ndarray) -> Weights:
-        """Return the weights of some problems."""
         return Weights(self.mean[:, :, some], self.log_variance[:, :, some])
 
     def with_problems(self, some: np.ndarray, own: Weights) -> Weights:

@@ -320,7 +320,6 @@ def _comparable(memberships: Memberships) -> Bool[np.ndarray, " annotators"]:
 
 
 def _of_annotators(memberships: Memberships, chosen: Bool[np.ndarray, " annotators"]) -> Memberships:
-    """Return the memberships of some annotators."""
     by = memberships.annotator_of_grouping
     of_grouping = chosen[by]
     of_group = of_grouping[memberships.grouping_of_group]

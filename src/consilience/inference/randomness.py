@@ -35,7 +35,6 @@ def check_random_state(random_state: Any) -> np.random.RandomState:
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> check_random_state(rng).randint(100), check_random_state(rng).randint(100)
     (25, 27)

@@ -88,7 +88,6 @@ def odd_one_out_questions(labels: ArrayLike, n_questions: int, *, random_state: 
 
 
 def _items_of_clusters(labels: Any) -> pd.Series:
-    """Return the clusters of the items that have one, by item."""
     try:
         series = labels if isinstance(labels, pd.Series) else pd.Series(np.asarray(labels))
     except ValueError as error:

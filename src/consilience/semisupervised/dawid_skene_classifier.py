@@ -191,7 +191,6 @@ class FeatureState:
 
     @property
     def labels(self) -> LabelsWithPrior:
-        """The labels and the prior."""
         return self.evidence.onehot  # type: ignore[return-value]
 
     @property

@@ -33,7 +33,6 @@ def order_of_features(features: Float[np.ndarray, "items features"], labels: csr
 
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy.sparse import csr_array
     >>> X, labels = np.random.default_rng(0).normal(size=(9, 3)), csr_array(np.eye(9)[:, :2])
     >>> order, of_reversed = order_of_features(X, labels), order_of_features(X[:, ::-1], labels)

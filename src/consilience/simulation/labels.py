@@ -320,7 +320,6 @@ def draw_labels(matrices: np.ndarray, annotator: np.ndarray, true: np.ndarray, r
 def cells(
     n_items: int, n_annotators: int, labels_each: int | None, annotators_per_item: int | None, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the item and annotator of each label."""
     if annotators_per_item is not None and labels_each is not None:
         raise InputError("simulate_labels takes labels_each or annotators_per_item. Got both.")
     if annotators_per_item is not None:

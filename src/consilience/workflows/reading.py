@@ -63,7 +63,6 @@ def name_source(source: Any) -> str:
 
 
 def is_standard_input(source: Any) -> bool:
-    """Whether a source is standard input."""
     return isinstance(source, Path) and str(source) == STANDARD_INPUT
 
 

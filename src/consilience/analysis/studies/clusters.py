@@ -89,7 +89,6 @@ def matched_to(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items
 
     Examples
     --------
-    >>> import numpy as np
     >>> matched_to(np.array([0, 0, 1, 1]), np.array([2, 1, 0, 0])).tolist()
     [2, 0, 1, 1]
     """

@@ -54,7 +54,6 @@ def difference_interval(one: Shares, n_one: Counts, other: Shares, n_other: Coun
 
     Examples
     --------
-    >>> import numpy as np
     >>> low, high = difference_interval(np.array([56 / 70]), np.array([70]), np.array([48 / 80]), np.array([80]))
     >>> low.round(4), high.round(4)  # Newcombe's example: 0.0524 to 0.3339
     (array([0.0524]), array([0.3339]))

@@ -248,7 +248,6 @@ def p_values_of_all(values: Float[np.ndarray, " assignments"]) -> Float[np.ndarr
 
     Examples
     --------
-    >>> import numpy as np
     >>> p_values_of_all(np.array([3.0, 1.0, 2.0, 3.0])).tolist()
     [0.5, 1.0, 0.75, 0.5]
     """

@@ -121,7 +121,6 @@ def read_source(source: Source, *, encoding: str | None = None, sheet: str | Non
 
 
 def read_parquet(open_binary: Callable[[], Any]) -> Table:
-    """Read a table from Parquet."""
     pyarrow = import_pyarrow()
     try:
         with open_binary() as file:

@@ -92,7 +92,6 @@ class Visit:
 
     @cached_property
     def store(self) -> Store:
-        """The store."""
         return served_by(self.request).store
 
     @cached_property

@@ -47,7 +47,6 @@ class Worker:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tempfile import TemporaryDirectory
     >>> from consilience.collect.settings.model import StudySettings
     >>> from consilience.collect.store import Store

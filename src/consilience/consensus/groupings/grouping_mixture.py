@@ -238,7 +238,6 @@ def merge_down(
 
 
 def drop_empty_clusters(state: GroupingMixtureState) -> GroupingMixtureState:
-    """Drop empty clusters."""
     names, cluster = np.unique(state.cluster, return_inverse=True)
     return replace(state, cluster=cluster, n_clusters=len(names))
 

@@ -98,7 +98,6 @@ def about_as_good(agreement: Float[np.ndarray, "numbers annotators"], weights: W
 
     Examples
     --------
-    >>> import numpy as np
     >>> about_as_good(np.array([[0.1, 0.2, 0.3], [0.5, 0.6, 0.8], [0.6, 0.5, 0.9]]), np.ones(3)).tolist()
     [False, True, True]
     """

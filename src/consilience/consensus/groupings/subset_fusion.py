@@ -134,7 +134,6 @@ class Search:
 
     @property
     def evidence(self) -> EvidenceSilhouette:
-        """The evidence in which silhouettes are."""
         return self.judge.evidence
 
     @property

@@ -285,7 +285,6 @@ class SparseCells:
 
 
 def cells_of(counts: Counts | ProbableLabels, n_subtypes: int = 1) -> DenseCells | SparseCells:
-    """Return the cells of counts."""
     return SparseCells(counts) if isinstance(counts, ProbableLabels) else DenseCells(counts, n_subtypes)
 
 

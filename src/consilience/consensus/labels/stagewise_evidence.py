@@ -98,7 +98,6 @@ class StudiedLabels:
 
     @property
     def tables(self) -> PairTables:
-        """Tables of the pairs."""
         return dense_pairs(self.labels, self.pairs, self.precision) if self.tables_held is None else self.tables_held
 
     def q(self, of: Posterior) -> Responsibilities:

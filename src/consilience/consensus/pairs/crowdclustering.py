@@ -157,7 +157,6 @@ class CrowdclusteringProblem:
         return csr_array((data, cell, np.concatenate([*rows, [len(cell)]])), shape=shape)
 
     def cells(self, items: slice) -> slice:
-        """Cells of some items."""
         return slice(int(self.cell_starts[items.start]), int(self.cell_starts[items.stop]))
 
     @property

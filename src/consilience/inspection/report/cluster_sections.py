@@ -80,7 +80,6 @@ def cluster_sections(subject: Subject) -> tuple[Section, Section]:
 
 
 def items_in_clusters(subject: Subject) -> pd.DataFrame:
-    """Return the items that are in a cluster."""
     return subject.items[subject.items["cluster"] >= 0]
 
 

@@ -52,7 +52,6 @@ def sections(subject: Subject) -> Iterator[Section]:
 
 
 def clusters_of(estimator: Any, view: int) -> FoundClusters:
-    """Return the clusters of a view."""
     codes = estimator.view_labels_[view].to_numpy()
     index = pd.RangeIndex(int(estimator.views_["n_clusters"].iloc[view]))
     return FoundClusters(codes, index, "cluster", "clusters", "cluster", f"view-{view}.csv", "probability")

@@ -27,7 +27,6 @@ FILE = "votes.csv"
 
 
 def section(subject: Subject) -> Section:
-    """Return the section."""
     labels = cast(Labels, subject.annotations)
     table = cast(pd.DataFrame, subject.votes)
     words = current_words()

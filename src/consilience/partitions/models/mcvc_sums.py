@@ -173,7 +173,6 @@ def field_of(
 
 
 def sum_eta(part: Part, columns: Some) -> Sums:
-    """Sums of η of some columns."""
     return tree_sum(_sums_of(chunk) for chunk in part.chunks(columns))
 
 

@@ -39,7 +39,6 @@ def rate_part(part: LabelPart, place: Int[np.ndarray, " classes"], n_levels: int
 
 
 def sum_ratings(part: LabelPart, heard: Heard) -> RatingSums:
-    """Sums of the labels."""
     return RatingSums.of(part.labels, heard.weight(part.labels))
 
 

@@ -119,7 +119,6 @@ def with_rows(own: PreparedItems, rows: Arrays) -> PreparedItems:
 
 
 def state_of(rng: np.random.Generator) -> dict[str, Any]:
-    """Return the state of a generator."""
     return deepcopy(dict(rng.bit_generator.state))
 
 

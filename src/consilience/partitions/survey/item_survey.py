@@ -134,7 +134,6 @@ class OwnItems:
 
 
 def read_own_items(numbered: tuple[int, ItemPartition]) -> OwnItems:
-    """Read a partition."""
     number, partition = numbered
     return OwnItems(number, read_items(partition))
 
