@@ -17,10 +17,6 @@ class Album:
     """Which pictures are shown, in the order in which they first are.
 
     A picture is defined once, and every place where it is shown refers to it by its number.
-
-    Parameters
-    ----------
-    pictures : Pictures or None
     """
 
     def __init__(self, pictures: Pictures | None):

@@ -39,8 +39,6 @@ LONGEST = 24  # characters of a class name in a line
 class Quality:
     """A column of the table: one quantity of each annotator.
 
-    Attributes
-    ----------
     names : columns of the data frame of annotators from which a cell is written.
     head : heading of the column.
     write : function that formats the values as text.
@@ -65,8 +63,6 @@ class Quality:
 class Ranking:
     """The table of annotators of one kind of model.
 
-    Attributes
-    ----------
     order : of the rows, in words.
     qualities : columns before the remark, as far as the data frame has them.
     remark : kind of the column of remarks, see `Column`.

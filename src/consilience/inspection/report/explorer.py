@@ -62,19 +62,11 @@ NEAREST = 3  # items that the table lists next to each
 class Explorer:
     """What the script of the page needs.
 
-    Attributes
-    ----------
-    data : Markup
-        JSON, which is safe inside a script element.
-    n_items : int
+    data : JSON, which is safe inside a script element.
     noun, nouns : what clusters are called.
-    table : Table
-        All items: the text alternative of the tree, the matrix and the map.
-    controls : MapControls
-    has_sorts : bool
-        Whether the items can be coloured by the groups of one person.
-    has_names : bool
-        Whether any of the groups has a name.
+    table : all items: the text alternative of the tree, the matrix and the map.
+    has_sorts : whether the items can be coloured by the groups of one person.
+    has_names : whether any of the groups has a name.
     """
 
     kind: ClassVar[str] = "explorer"

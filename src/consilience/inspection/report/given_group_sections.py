@@ -16,10 +16,7 @@ HEADING = "Groups given, and groups of one's own"
 def section(subject: Subject) -> Section | None:
     """Return the section; None if no groups were given.
 
-    Raises
-    ------
-    InputError
-        Groups were given for labels or pairs.
+    Raises InputError: groups were given for labels or pairs.
     """
     given = subject.given_groups or (subject.as_written.reading.given if subject.as_written.reading else ())
     if not given:

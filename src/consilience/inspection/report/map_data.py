@@ -30,8 +30,6 @@ NEGLIGIBLE = 1e-3  # share of the largest coordinate below which an axis shows n
 class MapControls:
     """Which buttons the map of the explorer has.
 
-    Attributes
-    ----------
     n_axes : number of axes; with two, there is nothing to choose.
     ellipses, words : whether there are any.
     outlined : whether the outlines of the clusters are shown at first.

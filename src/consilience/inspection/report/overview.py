@@ -26,22 +26,13 @@ DRAWN = ("map", "co-occurrence", "cluster-shares", "dendrogram")
 class Overview:
     """Parts of the report on a fusion of groupings, or on a model that finds classes.
 
-    Attributes
-    ----------
-    findings : list of str
-        The main results in sentences; that nobody stands out is left to the page, which knows more about people.
-    clusters : list of str
-        Titles of the clusters or classes, in the order of their numbers.
-    figures : list of Figure
-        Map, matrix and tree of the items, or how accurate the annotators are and what they confuse.
-    stability : Figure or None
-        The curve of stability, if one was given.
-    certainty : Section or None
-        What another group of people would repeat.
-    people : DataFrame, one row for each annotator
-        The figures of the table of annotators, the weakest first.
-    ranking : Table or None
-        The first rows of that table, in the same order.
+    findings : the main results in sentences; that nobody stands out is left to the page, which knows more about people.
+    clusters : titles of the clusters or classes, in the order of their numbers.
+    figures : map, matrix and tree of the items, or how accurate the annotators are and what they confuse.
+    stability : the curve of stability, if one was given.
+    certainty : what another group of people would repeat.
+    people : DataFrame, one row for each annotator; the figures of the table of annotators, the weakest first.
+    ranking : the first rows of that table, in the same order.
     """
 
     findings: Sequence[str]
@@ -63,14 +54,10 @@ def overview(
 ) -> Overview:
     """Gather findings, drawings and tables of a report.
 
-    Parameters
-    ----------
     model : fitted SubsetFusion or DawidSkene
-    annotations : Groupings or Labels
-        What it was fitted to.
+    annotations : what it was fitted to.
     words, stability : as for `report`
-    most_people : int, default=50
-        Rows of the ranking of annotators.
+    most_people : rows of the ranking of annotators.
     """
     curve = None if stability is None else stability_rows(stability)
     subject = Subject.of(findings(model, annotations, words=words), stability=curve)

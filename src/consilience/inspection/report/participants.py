@@ -80,8 +80,6 @@ MANY = 0.25  # share of people at chance from which the findings say so before a
 class Representatives:
     """A few people whose sorts stand for those of all.
 
-    Attributes
-    ----------
     chosen : places of these people, in the order in which they were found
     agreement : mean over all others of the agreement with the nearest of the first one, two, … of them
     nearest : for each person, which of the chosen agrees most with them; -1 if none agrees more than by chance

@@ -30,19 +30,13 @@ def sorts_data(
 
     The number of a group, and so its colour, is that of the cluster with which it shares most items, one to one.
 
-    Parameters
-    ----------
-    groupings : Groupings
     places : of the items that are shown.
     codes : their clusters.
     standard : the standard names of the groups.
 
-    Returns
-    -------
-    list of dict
-        `name` of the annotator, with that of the grouping if there are several; `labels`, a number for each item, -1
-        if it was not sorted; `names` of the groups by their numbers, and the places of their standard names, `called`,
-        -1 for groups without one.
+    Returns list of dict: `name` of the annotator, with that of the grouping if there are several; `labels`, a number
+    for each item, -1 if it was not sorted; `names` of the groups by their numbers, and the places of their standard
+    names, `called`, -1 for groups without one.
     """
     if not are_shown(groupings, len(places)):
         return []

@@ -121,20 +121,12 @@ class Section:
 class Subject(Findings):
     """The subject of a report: findings, and what only a page shows.
 
-    Attributes
-    ----------
-    scores : DataFrame or None
-        Scores of the items that the model did not see.
-    stability : DataFrame or None
-        How far clusters from fewer groupings agree with these.
-    pictures : Pictures or None
-        Pictures of the items.
-    ratings : ItemRatings or None
-        Ratings of the items on one or more scales.
-    napping : DataFrame or None
-        Where each annotator placed the items on a sheet.
-    given_groups : tuple of str
-        Names of the groups that everybody was given in a hybrid sort.
+    scores : scores of the items that the model did not see.
+    stability : how far clusters from fewer groupings agree with these.
+    pictures : pictures of the items.
+    ratings : ratings of the items on one or more scales.
+    napping : where each annotator placed the items on a sheet.
+    given_groups : names of the groups that everybody was given in a hybrid sort.
     """
 
     scores: pd.DataFrame | None = None
@@ -155,10 +147,7 @@ class Subject(Findings):
     def panel_tables(self) -> PanelTables | None:
         """The tables of DISTATIS; None unless readers know it and two people sorted all items, or sheets are given.
 
-        Raises
-        ------
-        InputError
-            There are sheets, but no groupings; or the sheets do not fit these.
+        Raises InputError: there are sheets, but no groupings; or the sheets do not fit these.
         """
         if not isinstance(self.annotations, Groupings):
             if self.napping is not None:

@@ -29,23 +29,14 @@ _SHAPES = {**_LINES, "#ffffff": "paper", "#000000": "black"}  # the text in cell
 def inline_svg(figure: Figure, key: str, description: str, *, readable: int = READABLE) -> Markup:
     """Draw a figure as an SVG element for an HTML page.
 
-    Parameters
-    ----------
-    figure : Figure
-        Drawn under `style.plain_text`, so that its text stays text.
-    key : str
-        Unique on the page; the prefix of every id in the drawing.
-    description : str
-        Text alternative for those who cannot see the figure.
-    readable : int
-        Width in CSS pixels below which the figure scrolls instead of shrinking.
+    figure : drawn under `style.plain_text`, so that its text stays text.
+    key : unique on the page; the prefix of every id in the drawing.
+    description : text alternative for those who cannot see the figure.
+    readable : width in CSS pixels below which the figure scrolls instead of shrinking.
 
-    Returns
-    -------
-    Markup
-        Without namespaces, unused ids, fonts (the page's style sheet sets them) and decimals too small to see. Styles
-        are attributes, which the page's policy allows, and colours of paper and ink are variables of its style sheet.
-        Points that `name_points` names say their names when pointed at.
+    Returns Markup: without namespaces, unused ids, fonts (the page's style sheet sets them) and decimals too small to
+    see. Styles are attributes, which the page's policy allows, and colours of paper and ink are variables of its style
+    sheet. Points that `name_points` names say their names when pointed at.
     """
     drawing = io.StringIO()
     FigureCanvasSVG(figure).print_svg(drawing, metadata=_METADATA)

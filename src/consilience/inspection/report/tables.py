@@ -25,19 +25,11 @@ NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
 class Cell:
     """Content of a cell of a table.
 
-    Attributes
-    ----------
-    text : str
-    names : tuple of str
-        A list of names, after the text.
-    more : str
-        Says what the list leaves out.
-    pairs : tuple of (str, str)
-        Terms, each with what belongs to it.
-    tone : str
-        CSS class of the cell.
-    mark : Markup
-        A marker before the text.
+    names : a list of names, after the text.
+    more : says what the list leaves out.
+    pairs : tuple of (str, str); terms, each with what belongs to it.
+    tone : CSS class of the cell.
+    mark : a marker before the text.
     """
 
     text: str = ""
@@ -74,25 +66,14 @@ class Download:
 class ReportTable:
     """A table of the report; the first cell of each row is its header.
 
-    Attributes
-    ----------
-    key : str
-        Unique on the page.
-    caption : str
-    columns : sequence of Column
+    key : unique on the page.
     rows : sequence of sequences of Cell or str
-    reading : str
-        Sentences on how to read the table.
-    order : str
-        The end of the caption that says how the rows are sorted, after a comma; empty if it does not say so.
-    gap : (int, str) or None
-        Row before which others are left out, and the text shown there.
-    more : str
-        Says what is left out at the end.
-    download : Download or None
-        The full table.
-    is_folded : bool
-        Whether it is closed at first.
+    reading : sentences on how to read the table.
+    order : the end of the caption that says how the rows are sorted, after a comma; empty if it does not say so.
+    gap : (int, str) or None; row before which others are left out, and the text shown there.
+    more : says what is left out at the end.
+    download : the full table.
+    is_folded : whether it is closed at first.
     """
 
     kind: ClassVar[str] = "table"
