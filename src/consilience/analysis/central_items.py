@@ -25,12 +25,6 @@ def named_by_items(
 
     annotations : what people said of the items
     codes : cluster of each item, -1 for none.
-
-    Examples
-    --------
-    >>> groupings = Groupings.from_matrix([[0, 0], [0, 0], [0, 1], [1, 1]], items=["ant", "bee", "cat", "dog"])
-    >>> named_by_items(groupings, np.array([0, 0, 0, 1]), 2)
-    ['ant, bee', 'dog']
     """
     names = [shorten(as_text(name), LONGEST) for name in annotations.items]
     if not all(any(map(str.isalpha, name)) for name in names):

@@ -473,13 +473,7 @@ def places_in_fit(
 
 
 def repeated_pairs(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
-    """Return for each item with how many others two clusterings agree that it belongs together, or that it does not.
-
-    Examples
-    --------
-    >>> repeated_pairs(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).tolist()
-    [2, 2, 0, 2]
-    """
+    """Return for each item with how many others two clusterings agree that it belongs together, or that it does not."""
     table = contingency(first, second)
     both, mine, theirs = table[first, second], table.sum(1)[first], table.sum(0)[second]
     return np.asarray(len(first) - mine - theirs + 2 * both - 1)

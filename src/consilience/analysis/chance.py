@@ -84,17 +84,6 @@ def chance_test(annotations: Annotations, features: Any = None, *, random_state:
     random_state : seed of the permutations.
 
     Returns ChanceTest, or None if no measure applies: no two annotators share an item, and there are no features.
-
-    Examples
-    --------
-    >>> from consilience import Labels
-    >>> from consilience.analysis.chance import chance_test
-    >>> labels = np.random.default_rng(0).integers(2, size=(50, 4))
-    >>> chance_test(Labels.from_matrix(labels)).at_chance
-    True
-    >>> labels[:, 1:3] = labels[:, [0]]
-    >>> chance_test(Labels.from_matrix(labels)).at_chance
-    False
     """
     rng = np.random.default_rng(random_state)
     components = None

@@ -178,13 +178,7 @@ class CutJudge:
 
 
 def are_moved(cut: Int[np.ndarray, " items"], cluster: Int[np.ndarray, " items"]) -> Bool[np.ndarray, " items"]:
-    """Whether each item is elsewhere in a cut than in clusters, of which each is matched with one of the cut.
-
-    Examples
-    --------
-    >>> are_moved(np.array([0, 0, 1, 1]), np.array([3, 3, 3, 1])).tolist()
-    [False, False, True, False]
-    """
+    """Whether each item is elsewhere in a cut than in clusters, of which each is matched with one of the cut."""
     codes = np.unique(cluster, return_inverse=True)[1]
     return np.asarray(matched_numbers(cut, codes, 0)[cut] != codes)
 

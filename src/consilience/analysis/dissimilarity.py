@@ -269,12 +269,6 @@ def stress(
     those given, as a part of their own: J. B. Kruskal (1964), Multidimensional scaling by optimizing goodness of fit to
     a nonmetric hypothesis, Psychometrika 29. Where those given are equal, these may differ if ties are broken (primary
     approach), and have to be equal if they are kept (secondary approach).
-
-    Examples
-    --------
-    >>> distance = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 4.0], [5.0, 4.0, 0.0]])
-    >>> stress(distance, np.array([[0.0], [1.0], [3.0]])), round(stress(distance, np.array([[0.0], [2.0], [1.0]])), 2)
-    (0.0, 0.33)
     """
     given, found = squareform(distance, checks=False).round(9), pdist(points)
     if ties == "broken":

@@ -158,15 +158,6 @@ def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> lis
     names : from `cluster_names`.
 
     Returns list of str, one for each cluster.
-
-    Examples
-    --------
-    >>> names = pd.DataFrame(
-    ...     [(0, "Birds", 9), (0, "Fowl", 2), (1, "Birds", 5), (1, "Owls", 4), (2, "Birds", 3)],
-    ...     columns=["cluster", "name", "n_annotators"],
-    ... )
-    >>> chosen_names(names, 3, 10)
-    ['Birds', 'Owls', '']
     """
     says = np.array([is_name(name_key(name)) for name in names["name"]], dtype=bool)
     common = names[says & (names["n_annotators"] >= max(min(AT_LEAST, n_annotators), 1)).to_numpy()]

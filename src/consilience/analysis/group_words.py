@@ -241,13 +241,7 @@ def _by_people(
 def at_least(
     counts: Int[np.ndarray, " items"], probability: Float[np.ndarray, "people items"]
 ) -> Float[np.ndarray, " items"]:
-    """Return the probability of at least so many successes of people with these probabilities (Poisson binomial).
-
-    Examples
-    --------
-    >>> at_least(np.array([0, 1, 2]), np.full((2, 3), 0.5)).tolist()
-    [1.0, 0.75, 0.25]
-    """
+    """Return the probability of at least so many successes of people with these probabilities (Poisson binomial)."""
     n_people, n_items = probability.shape
     of_number = np.zeros((n_people + 1, n_items))
     of_number[0] = 1.0

@@ -185,13 +185,7 @@ def _company(
 
 
 def p_of_random_signs(vectors: Float[np.ndarray, "sets people items"]) -> Float[np.ndarray, " sets"]:
-    """Probability that the length of the sum of vectors with random signs is at least that of the sum, of each set.
-
-    Examples
-    --------
-    >>> p_of_random_signs(np.ones((1, 4, 1))).tolist()
-    [0.125]
-    """
+    """Probability that the length of the sum of vectors with random signs is at least that of the sum, of each set."""
     n_people = (vectors != 0).any(2).sum(1)
     least = 2.0 ** (1 - np.maximum(n_people, 1))  # all signs alike, one way or the other: no result is rarer
     own = (vectors**2).sum(2)

@@ -60,17 +60,6 @@ def arrange(annotations: Content, of_items: np.ndarray | None = None) -> Arrange
     """Put annotations into an order that depends only on their content.
 
     of_items : array of numbers, shape (n_items, n_columns), optional; features of the items.
-
-    Examples
-    --------
-    Two people give the same groupings, with other names and in another order:
-
-    >>> from consilience import Groupings
-    >>> one = Groupings.from_lists([[["ant", "bee"], ["cow"]], [["ant"], ["bee", "cow"]], [["ant"], ["bee"]]])
-    >>> two = Groupings.from_lists([[["b"], ["a"]], [["b", "c"], ["a"]], [["b", "a"], ["c"]]], annotators=list("pqr"))
-    >>> first, second = arrange(one).ordered, arrange(two).ordered
-    >>> bool((first.incidence.toarray() == second.incidence.toarray()).all())
-    True
     """
     own = None if of_items is None else mix(places_of_rows(of_items).astype(np.uint64))
     found: Any

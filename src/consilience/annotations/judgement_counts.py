@@ -49,13 +49,6 @@ def counts_of_pairs(
         those of all do.
 
     An item and itself count 0.
-
-    Examples
-    --------
-    >>> from consilience import Groupings
-    >>> groupings = Groupings.from_lists([[["ant", "bee"], ["cow"]], [["ant"], ["bee", "cow"]], [["ant", "bee"]]])
-    >>> counts_of_pairs(groupings, np.array([0, 0]), np.array([1, 2]))
-    JudgementCounts(judged=array([3., 2.]), together=array([2., 0.]))
     """
     if isinstance(annotations, Pairs):
         return _of_rows(annotations, np.arange(annotations.n_items), annotations.n_items, a, b, annotator)

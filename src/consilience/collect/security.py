@@ -105,14 +105,6 @@ def require_own_page(method: str, headers: Mapping[str, str], scheme: str) -> No
 
     headers : by name, in lower case.
     scheme : {"http", "https"}; of this request.
-
-    Examples
-    --------
-    >>> require_own_page("POST", {"host": "sort.example", "origin": "https://sort.example"}, "https")
-    >>> require_own_page("POST", {"host": "sort.example", "origin": "https://evil.example"}, "https")
-    Traceback (most recent call last):
-    ...
-    consilience.collect.security.RefusedError: This request was sent by a page of another site, and was refused.
     """
     if method in SAFE_METHODS:
         return

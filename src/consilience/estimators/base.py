@@ -405,13 +405,6 @@ def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, fl
     """Return the features of smallest and largest standard deviation, and their ratio, if it is at least `APART`.
 
     None if it is less, or if the ratio of the ranges is less.
-
-    Examples
-    --------
-    >>> far_apart(np.array([[0.1, 1000.0, 5.0], [0.2, 2000.0, 5.0], [0.1, 3000.0, 5.0]]))
-    (0, 1, 17320.508...)
-    >>> far_apart(np.array([[0.1, 10.0], [0.2, 20.0], [0.1, 30.0]])) is None
-    True
     """
     if len(values) < 2:
         return None

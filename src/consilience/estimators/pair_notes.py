@@ -16,12 +16,6 @@ def notes_on_degenerate_clusters(
     labels : int array, shape (n_items,); clusters; negative for items of none.
     n_same, n_pairs : number of judgements that say "same", and of all.
     n_clusters : number of clusters that the user requested.
-
-    Examples
-    --------
-    >>> (note,) = notes_on_degenerate_clusters(np.zeros(30, dtype=int), n_same=40, n_pairs=100)
-    >>> note[:82]
-    'All 30 items are in one cluster, although 60% of the judgements say "different". C'
     """
     labels = labels[labels >= 0]
     n_items, n_found = len(labels), len(np.unique(labels))

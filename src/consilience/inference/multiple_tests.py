@@ -7,13 +7,7 @@ from jaxtyping import Float
 
 
 def correct_by_holm(p: Float[np.ndarray, " tests"]) -> Float[np.ndarray, " tests"]:
-    """Correct p-values for their number, by Holm's method: the family-wise error is at most the level compared with.
-
-    Examples
-    --------
-    >>> correct_by_holm(np.array([0.5, 0.01, 0.02])).tolist()
-    [0.5, 0.03, 0.04]
-    """
+    """Correct p-values for their number, by Holm's method: the family-wise error is at most the level compared with."""
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))  # none is surer than one with a smaller p
     corrected = np.empty(len(p))

@@ -30,14 +30,6 @@ def order_of_features(features: Float[np.ndarray, "items features"], labels: csr
 
     features : X.
     labels : (items, groups) sparse 0/1.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> X, labels = np.random.default_rng(0).normal(size=(9, 3)), csr_array(np.eye(9)[:, :2])
-    >>> order, of_reversed = order_of_features(X, labels), order_of_features(X[:, ::-1], labels)
-    >>> bool((X[:, order] == X[:, ::-1][:, of_reversed]).all())
-    True
     """
     ranks = rankdata(features, method="min", axis=0).astype(np.uint64)
     of_items = colours_of_items(labels)

@@ -68,11 +68,6 @@ def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str |
     """Return the settings of a model with the number of clusters that was asked for.
 
     Raises InputError: the model takes no number, does not find it, or it is also among the settings.
-
-    Examples
-    --------
-    >>> with_clusters("MECC", {}, 4), with_clusters("MECC", {}, "auto"), with_clusters("ProductMixture", {}, 3)
-    ({'n_clusters': 4}, {}, {'n_clusters': 3})
     """
     if clusters is None:
         return dict(settings)

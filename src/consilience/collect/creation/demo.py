@@ -20,19 +20,7 @@ Some are hard to read; put these where you think they belong."""
 
 
 def make(store: Store) -> Study:
-    """Make the study in a store, and open it.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     store = Store.open(f"sqlite:///{folder}/studies.db")
-    ...     study = make(store)
-    ...     names = [item.name for item in store.items(study.id)]
-    ...     store.close()
-    >>> study.status, study.n_items, names[:2]
-    ('open', 120, ['digit 1', 'digit 2'])
-    """
+    """Make the study in a store, and open it."""
     return store.open_study(make_draft(store, TITLE).id)
 
 

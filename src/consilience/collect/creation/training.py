@@ -27,12 +27,6 @@ def read_right_sort(text: str, files: Mapping[str, bytes] | None = None) -> tupl
     sort : RightSort
     pictures : list of Picture
         Those that the cards show.
-
-    Examples
-    --------
-    >>> sort, _ = read_right_sort("text,group\nOwl,Birds\nRobin,Birds\nTrout,Fish")
-    >>> [(card.name, card.group) for card in sort.cards]
-    [('Owl', 'Birds'), ('Robin', 'Birds'), ('Trout', 'Fish')]
     """
     table, groups = _split(text)
     items, pictures, _ = items_of(read_cards(table), files or {})

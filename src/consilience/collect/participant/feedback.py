@@ -48,13 +48,6 @@ def feedback_of(
     right : the right group of each card, by its number.
     answer : the groups submitted: id, name, items.
     closed : whether the groups are categories: then a card is right if it lies in its own.
-
-    Examples
-    --------
-    >>> right = {1: "Birds", 2: "Birds", 3: "Fish"}
-    >>> birds, fish = feedback_of(right, [{"id": "g1", "name": "", "items": [1, 2, 3]}], closed=False)
-    >>> [card.right for card in birds.cards], fish.cards[0].right, fish.cards[0].intruders
-    ([True, True], False, (1, 2))
     """
     stands_for = {} if closed else _pairs(right, answer)
     group_of = {item: place for place, group in enumerate(answer) for item in group["items"]}

@@ -49,13 +49,6 @@ def score_of(right: Sequence[Any], given: Sequence[Any], *, closed: bool) -> flo
     right, given : sequences of groups, one for each card; None in `given` is a card that was left unsorted: a group of
         its own, or in a closed sort a wrong answer.
     closed : whether the groups are categories, so that their names count: Cohen's kappa, else the adjusted Rand index.
-
-    Examples
-    --------
-    >>> score_of(["a", "a", "b", "b"], [1, 1, 2, 2], closed=False)
-    1.0
-    >>> score_of(["a", "a", "b", "b"], ["b", "b", "a", "a"], closed=True)
-    -1.0
     """
     if not closed:
         named = [("alone", place) if group is None else ("group", group) for place, group in enumerate(given)]
@@ -88,13 +81,6 @@ def chance_of_passing(
     """Return how easily the mean score of some sorts reaches a mark.
 
     categories : those of a closed sort; for other kinds None.
-
-    Examples
-    --------
-    >>> sort = RightSort.of_groups({"a": ["1", "2", "3", "4"], "b": ["5", "6", "7", "8"]})
-    >>> chance = chance_of_passing([sort], 0.6)
-    >>> chance.exact, round(chance.once, 6)
-    (True, 0.007812)
     """
     rng = np.random.default_rng(SEED)
     scores, chances, exact = np.zeros(1), np.ones(1), True

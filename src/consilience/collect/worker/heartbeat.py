@@ -37,13 +37,6 @@ def state_of(doing: Doing, heard: float | None = None) -> str:
     """Return "running", or in which way a worker that is alive hangs.
 
     heard : when its process gave the last beat; by default now.
-
-    Examples
-    --------
-    >>> state_of(Doing(LOOKING, time.monotonic()))
-    'running'
-    >>> state_of(Doing("consensus", time.monotonic() - 7200))
-    'at one job for more than 60 minutes: consensus'
     """
     moment = time.monotonic()
     if heard is not None and moment - heard > SILENT:

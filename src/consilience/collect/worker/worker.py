@@ -44,22 +44,6 @@ class Worker:
     ahead : how many subsets are prepared for whoever comes next; more than there are people who begin at the same
         moment.
     poll : seconds between looks for jobs.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from consilience.collect.settings.model import StudySettings
-    >>> from consilience.collect.store import Store
-    >>> from consilience.collect.worker import Worker
-    >>> with TemporaryDirectory() as folder:
-    ...     store = Store.open(f"sqlite:///{folder}/studies.db")
-    ...     study = store.create_study("Letters", list("abcdef"), settings=StudySettings(subset_size=3))
-    ...     _ = store.open_study(study.id)
-    ...     _ = Worker(store, ahead=2).run()
-    ...     n_prepared = len(store.prepared_subsets(study.id))
-    ...     store.close()
-    >>> n_prepared
-    2
     """
 
     def __init__(self, store: Store, *, ahead: int = AHEAD, poll: float = POLL) -> None:

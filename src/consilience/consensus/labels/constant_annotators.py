@@ -47,14 +47,7 @@ CountsOfAll = Float[np.ndarray, "everyone labels classes"]  # those of the label
 
 
 def constant_annotators(labels: Labels) -> Bool[np.ndarray, " annotators"]:
-    """Whether each annotator gave one label to everything, independently of the others' labels.
-
-    Examples
-    --------
-    >>> said = np.column_stack([np.arange(200) % 2] * 3 + [np.zeros(200, dtype=int)])
-    >>> constant_annotators(Labels.from_matrix(said))
-    array([False, False, False,  True])
-    """
+    """Whether each annotator gave one label to everything, independently of the others' labels."""
     return constant_among(OnePart(LabelsAlone(labels)), count_labels(labels))
 
 

@@ -334,13 +334,7 @@ def choose_annotators(
     n_labels: Num[np.ndarray, " annotators"],
     level: float,
 ) -> tuple[int, ...]:
-    """Annotators for whom there is evidence; if fewer than three, the next by p-value and labels, equal ones together.
-
-    Examples
-    --------
-    >>> choose_annotators(np.array([1.0, 0.1, 1.0, 1.0, 1.0]), np.zeros(5), np.array([2, 2, 1, 2, 0]), 0.05)
-    (0, 1, 3)
-    """
+    """Annotators for whom there is evidence, or, below three, the next by p-value and labels with their equals."""
     outside, p_values = ~informs(p_values, probability, level), p_values.round(TIED)
     keys = np.column_stack([outside, p_values, -n_labels])
     first = np.lexsort(keys.T[::-1])[:LEAST]

@@ -53,16 +53,7 @@ def name_sets(sets: Sets, tags: pd.Index) -> pd.Index:
 
 
 def answers_of(labels: Labels) -> tuple[Labels, Int[np.ndarray, " rows"]]:
-    """Return what each annotator said of an item as one label, the set of the tags, and the place of each row's.
-
-    Examples
-    --------
-    >>> said = ["red", "big", "red", "(no tag)"]
-    >>> frame = pd.DataFrame({"item": ["ant", "ant", "bee", "cow"], "annotator": "Ann", "label": said})
-    >>> answers, place = answers_of(Labels.from_frame(frame))
-    >>> answers.to_frame()["label"].tolist(), place.tolist()
-    (['big, red', 'red', '(no tag)'], [0, 0, 1, 2])
-    """
+    """Return what each annotator said of an item as one label, the set of the tags, and the place of each row's."""
     cells, place = np.unique(labels.item * labels.n_annotators + labels.annotator, return_inverse=True)
     tags = place_of_tags(labels.classes)
     tag = tags[labels.label]

@@ -43,13 +43,7 @@ BRANCHES = 8  # results that one task of Dask adds; a power of two keeps the tre
 
 
 def tree_sum(values: Iterable[Any]) -> Any:
-    """Add values in a binary tree over their order; few of them are in memory at a time.
-
-    Examples
-    --------
-    >>> tree_sum(["a", "b", "c", "d", "e"])
-    'abcde'
-    """
+    """Add values in a binary tree over their order; few of them are in memory at a time."""
     waiting: list[tuple[int, Any]] = []  # sums of 2 ** depth values, the depth falling
     for value in values:
         depth = 0
