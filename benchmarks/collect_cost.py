@@ -148,7 +148,7 @@ def measure(
 
     async def everybody() -> None:
         for number in range(n_people):
-            await take_part(Visitor(app, costs), store.join_link(study.id), number, profile)
+            await take_part(Visitor(app, costs), study.join_token, number, profile)
 
     event.listen(Engine, "before_cursor_execute", costs.hear)
     try:

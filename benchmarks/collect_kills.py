@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> bool:
         server.start()
         print(f"{'PostgreSQL' if arguments.postgres else 'SQLite'}, {arguments.at_once} people at once:")
         try:
-            record = asyncio.run(under_kills(server, store.join_link(study.id), arguments.kills, arguments.at_once))
+            record = asyncio.run(under_kills(server, study.join_token, arguments.kills, arguments.at_once))
         finally:
             server.stop()
         found = collecting.differences(store, study, record)

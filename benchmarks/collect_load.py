@@ -162,7 +162,7 @@ def run_all_at_once(store: Store, server: Server, n_submissions: int, at_once: i
     """Run the first part; return whether all is right."""
     study = collecting.open_study(store)
     watch = Watch(server)
-    record = all_at_once(server, store.join_link(study.id), n_submissions, at_once)
+    record = all_at_once(server, study.join_token, n_submissions, at_once)
     seconds, shares = watch.shares()
     n_answers = record.statuses.total()
     print(

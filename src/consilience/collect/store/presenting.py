@@ -97,11 +97,6 @@ def _repeatable(earlier: Sequence[tuple[tuple[int, ...], str]], per_participant:
     return [items for items, source in apart if source != "repeat" and frozenset(items) not in again]
 
 
-def n_that_count(db: Connection, study: Study) -> int:
-    """Count the groupings that count towards the number wanted; see `_that_count`."""
-    return db.scalar(_that_count(study, func.count())) or 0
-
-
 def n_submitted_of_quota(db: Connection, study: Study) -> int:
     """Count the submitted groupings among those that count towards the number wanted; see `_that_count`."""
     return db.scalar(_that_count(study, func.count()).where(tables.assignments.c.state == "submitted")) or 0
@@ -144,7 +139,7 @@ def _is_full(db: Connection, study: Study, participant: Participant) -> bool:
     """Whether as many groupings as wanted were submitted or are in progress."""
     if study.settings.groupings_wanted is None or participant.preview:
         return False
-    return n_that_count(db, study) >= study.settings.groupings_wanted
+    return (db.scalar(_that_count(study, func.count())) or 0) >= study.settings.groupings_wanted
 
 
 def _list_left(study: Study, participant: Participant, presented: Presented) -> Left:

@@ -275,10 +275,6 @@ class Studies(Database):
             db.execute(delete(tables.studies).where(tables.studies.c.id == study_id))
         self.empty_log()
 
-    def join_link(self, study_id: str) -> str:
-        """Return the secret part of the link by which people join; it can be read again at any time."""
-        return self.study(study_id).join_token
-
     def renew_join_link(self, study_id: str) -> str:
         """Replace the secret part of the link by which people join; the old link leads nowhere from now on."""
         token = new_token()

@@ -36,7 +36,6 @@ FEWEST_ERRORS = 1e-4  # of a label in a class, expected of all annotators: fewer
 
 Counts = Float[np.ndarray, "annotators labels components"]
 PerAnnotator = Float[np.ndarray, " annotators"]
-PerComponent = Float[np.ndarray, " components"]
 Totals = Float[np.ndarray, "annotators components"]
 Errors = Float[np.ndarray, "labels classes"] | SparseTable
 Function = Callable[..., Any]
