@@ -4,11 +4,13 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from consilience import Labels
 from consilience.simulation import simulate_labels
@@ -33,6 +35,23 @@ def cut(frame, n):
 def whole(frames):
     """All partitions in memory."""
     return Labels.from_frame(pd.concat(frames))
+
+
+@contextmanager
+def interrupted_after(n_calls, module, name):
+    """A fit that is interrupted when a function of a module is called once more than so often."""
+    called, done = getattr(module, name), []
+
+    def failing(*given):
+        if len(done) == n_calls:
+            raise KeyboardInterrupt
+        done.append(name)
+        return called(*given)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, name, failing)
+        with pytest.raises(KeyboardInterrupt):
+            yield
 
 
 def doubled(part):

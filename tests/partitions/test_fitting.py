@@ -221,23 +221,6 @@ def test_results_need_a_fitted_model_and_a_folder(tmp_path):
 # ---- checkpoints
 
 
-def fit_until(sweep, table, path, monkeypatch):
-    """Fit, and fail in a sweep."""
-    done = []
-
-    def failing(part, *parameters):
-        if len(done) == sweep * len(table) + 1:
-            raise KeyboardInterrupt
-        done.append(part)
-        return sums(part, *parameters)
-
-    sums = parts.sum_posteriors
-    with monkeypatch.context() as patched:
-        patched.setattr(parts, "sum_posteriors", failing)
-        with pytest.raises(KeyboardInterrupt):
-            fit(DawidSkene(subtypes=1), table, checkpoint=path)
-
-
 @pytest.mark.parametrize("settings", [{"subtypes": 1}, {"confusion": "one-coin"}, {"prior": None}], ids=str)
 def test_a_finished_fit_ends_from_its_checkpoint_as_before(tmp_path, settings, monkeypatch):
     table, path = PartitionedTable(made.cut(made.crowd(), 3)), tmp_path / "fit.npz"
@@ -252,7 +235,8 @@ def test_a_finished_fit_ends_from_its_checkpoint_as_before(tmp_path, settings, m
 def test_an_interrupted_fit_goes_on_from_its_last_sweep(tmp_path, monkeypatch, sweep):
     table, path = PartitionedTable(made.cut(made.crowd(), 3)), tmp_path / "fit.npz"
     whole = fit(DawidSkene(subtypes=1), table)
-    fit_until(sweep, table, path, monkeypatch)
+    with made.interrupted_after(sweep * len(table) + 1, parts, "sum_posteriors"):
+        fit(DawidSkene(subtypes=1), table, checkpoint=path)
     swept = []
     sums = parts.sum_posteriors
     monkeypatch.setattr(parts, "sum_posteriors", lambda part, *given: swept.append(part) or sums(part, *given))

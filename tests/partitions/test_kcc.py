@@ -177,18 +177,8 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch):
     table, path = PartitionedTable(made.cut(groups(seed=3), 3)), tmp_path / "fit.npz"
     settings = SETTINGS | {"init": "k-means++", "n_clusters": 5}
     whole = fit(KCC(**settings), table)
-    swept, done = kcc.sweep_part, []
-
-    def failing(part, *parameters):
-        if len(done) == 3 * len(table):
-            raise KeyboardInterrupt
-        done.append(part)
-        return swept(part, *parameters)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(kcc, "sweep_part", failing)
-        with pytest.raises(KeyboardInterrupt):
-            fit(KCC(**settings), table, checkpoint=path)
+    with made.interrupted_after(3 * len(table), kcc, "sweep_part"):
+        fit(KCC(**settings), table, checkpoint=path)
     resumed = fit(KCC(**settings), table, checkpoint=path)
     assert resumed.objective_ == whole.objective_
     pd.testing.assert_frame_equal(resumed.centroids_, whole.centroids_, rtol=0, atol=0)

@@ -130,21 +130,11 @@ def test_continuous_ratings_are_refused():
         fit(OrdinalRatings(), PartitionedTable(made.cut(frame, 3)))
 
 
-def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch):
+def test_an_interrupted_fit_goes_on(tmp_path):
     table, path = PartitionedTable(made.cut(ratings(60), 3)), tmp_path / "fit.npz"
     whole = fit(OrdinalRatings(), table)
-    sums, done = parts.sum_posteriors, []
-
-    def failing(part, *parameters):
-        if len(done) == 4 * len(table):
-            raise KeyboardInterrupt
-        done.append(part)
-        return sums(part, *parameters)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(parts, "sum_posteriors", failing)
-        with pytest.raises(KeyboardInterrupt):
-            fit(OrdinalRatings(), table, checkpoint=path)
+    with made.interrupted_after(4 * len(table), parts, "sum_posteriors"):
+        fit(OrdinalRatings(), table, checkpoint=path)
     resumed = fit(OrdinalRatings(), table, checkpoint=path)
     assert resumed.lower_bounds_.tolist() == whole.lower_bounds_.tolist()
     pd.testing.assert_frame_equal(resumed.annotators_, whole.annotators_, rtol=0, atol=0)

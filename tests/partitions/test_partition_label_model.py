@@ -13,7 +13,7 @@ from consilience.partitions import PartitionedItems, PartitionedTable, fit, item
 from consilience.partitions.models import partition_label_model as over_partitions
 from consilience.semisupervised import PartitionLabelModel, partition_label_model
 from tests.partitions.item_tables import FEATURES, SETTINGS, SORTERS, in_memory, items, table_of
-from tests.partitions.made import kill_one_of
+from tests.partitions.made import interrupted_after, kill_one_of
 from tests.quick_cases import quick_in_turn, some_quick
 
 CLOSE = {"rtol": 1e-6, "atol": 1e-6}
@@ -231,22 +231,6 @@ def test_a_model_fitted_in_memory_has_no_results_of_partitions(tmp_path):
 # ---- checkpoints
 
 
-def fit_until(sweep, settings, table, path, monkeypatch):
-    """Fit, and fail in a sweep."""
-    done, step = [], partition_label_model.step
-
-    def failing(state, *given):
-        if len(done) == sweep:
-            raise KeyboardInterrupt
-        done.append(state)
-        return step(state, *given)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(partition_label_model, "step", failing)
-        with pytest.raises(KeyboardInterrupt):
-            fit(PartitionLabelModel(**settings), table, checkpoint=path)
-
-
 @pytest.mark.parametrize("sweep", some_quick([14, 2, 6]))
 def test_an_interrupted_fit_goes_on_from_its_last_sweep(tmp_path, monkeypatch, sweep):
     """Restarts and mergers are runs of their own: interrupted are a merger, the first, and the second."""
@@ -257,7 +241,8 @@ def test_an_interrupted_fit_goes_on_from_its_last_sweep(tmp_path, monkeypatch, s
         patched.setattr(partition_label_model, "step", lambda *given: swept.append(1) or step(*given))
         whole = fit(PartitionLabelModel(**settings), table)
         n_sweeps = len(swept)
-        fit_until(sweep, settings, table, path, monkeypatch)
+        with interrupted_after(sweep, partition_label_model, "step"):
+            fit(PartitionLabelModel(**settings), table, checkpoint=path)
         swept.clear()
         patched.setattr(partition_label_model, "step", lambda *given: swept.append(1) or step(*given))
         resumed = fit(PartitionLabelModel(**settings), table, checkpoint=path)

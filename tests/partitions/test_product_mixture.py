@@ -67,21 +67,11 @@ def test_a_large_table_starts_from_a_sample(monkeypatch):
 
 
 @pytest.mark.slow
-def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch):
+def test_an_interrupted_fit_goes_on(tmp_path):
     table, path = PartitionedTable(made.cut(made.crowd(), 3)), tmp_path / "fit.npz"
     whole = fit(ProductMixture(**RANDOM), table)
-    sums, done = parts.sum_posteriors, []
-
-    def failing(part, *parameters):
-        if len(done) == 5 * len(table):
-            raise KeyboardInterrupt
-        done.append(part)
-        return sums(part, *parameters)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(parts, "sum_posteriors", failing)
-        with pytest.raises(KeyboardInterrupt):
-            fit(ProductMixture(**RANDOM), table, checkpoint=path)
+    with made.interrupted_after(5 * len(table), parts, "sum_posteriors"):
+        fit(ProductMixture(**RANDOM), table, checkpoint=path)
     resumed = fit(ProductMixture(**RANDOM), table, checkpoint=path)
     assert resumed.lower_bounds_.tolist() == whole.lower_bounds_.tolist()
     assert resumed.restart_bounds_.tolist() == whole.restart_bounds_.tolist()
