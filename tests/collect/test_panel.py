@@ -49,6 +49,13 @@ def test_settings_survive_json():
         ({"required_parameters": "PID"}, "'required_parameters' of 'panel' must be a list of texts."),
         ({"required_parameters": [1]}, "'required_parameters' of 'panel' must be a list of texts."),
         ({"endings": {"complete": "C1"}}, "The ending 'complete' must be an object."),
+        ({"screening": "age"}, "'screening' must be a list of conditions."),
+        ({"screening": [{"name": "age"}]}, "Condition 1 of 'screening' must have a 'values'."),
+        (
+            {"screening": [{"name": "age", "values": [1]}]},
+            "'values' of condition 1 of 'screening' must be a list of te",
+        ),
+        ({"quotas": [{"name": "age", "values": ["1"]}]}, "Quota 1 of 'quotas' must have a 'most'."),
     ],
 )
 def test_json_of_another_shape_is_refused(values, sentence):

@@ -200,23 +200,6 @@ def test_the_form_keeps_them_and_says_what_is_wrong(admin, sqlite_store):
 
 
 @pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"screening": "age"}, "'screening' must be a list of conditions."),
-        ({"screening": [{"name": "age"}]}, "Condition 1 of 'screening' must have a 'values'."),
-        (
-            {"screening": [{"name": "age", "values": [1]}]},
-            "'values' of condition 1 of 'screening' must be a list of te",
-        ),
-        ({"quotas": [{"name": "age", "values": ["1"]}]}, "Quota 1 of 'quotas' must have a 'most'."),
-    ],
-)
-def test_json_of_another_shape_is_refused(values, sentence):
-    with pytest.raises(InputError, match=re.escape(sentence)):
-        StudySettings.of_json({"panel": values})
-
-
-@pytest.mark.parametrize(
     ("panel", "sentence"),
     [
         (Panel(screening=(condition_of("who = me"),)), "A condition is on 'who', which must be a question that is"),
