@@ -68,16 +68,6 @@ class Separation:
     pairs: pd.DataFrame
     letters: pd.Series | None
 
-    def not_separated(self) -> pd.Series:
-        """Return for each item a list of those from which it is not separated."""
-        left = self.pairs[~self.pairs["separated"]]
-        names = pd.unique(pd.concat([self.pairs["item_a"], self.pairs["item_b"]]))
-        found: dict[Any, list[Any]] = {name: [] for name in names}
-        for a, b in left[["item_a", "item_b"]].itertuples(index=False, name=None):
-            found[a].append(b)
-            found[b].append(a)
-        return pd.Series(found, dtype=object)
-
 
 def separated_items(groupings: Any, *, level: float = LEVEL) -> Separation:
     """Test for each pair of items whether people tell them apart.
