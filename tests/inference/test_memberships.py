@@ -57,17 +57,17 @@ def test_counts_of_pairs(drawn, data):
 
 
 @settings(max_examples=30)
-@given(arguments(), st.integers(1, 40), st.sampled_from([0.0, 0.5]), st.sampled_from([0.0, 0.7]), st.booleans())
-def test_shares_together_in_blocks_of_any_size(drawn, at_a_time, prior, first, weighted):
+@given(arguments(), st.integers(1, 40), st.sampled_from([0.0, 0.7]), st.booleans())
+def test_shares_together_in_blocks_of_any_size(drawn, at_a_time, first, weighted):
     """A first weight of 0 may leave pairs that no grouping with weight holds: 0 / 0, which is no entry."""
     given_groupings = made(drawn)
     memberships = Memberships.of(given_groupings)
     c, p = dense(given_groupings)
     weights = np.array([first, *np.linspace(0.4, 1.9, memberships.n_groupings)[1:]])
     of = weights if weighted else np.ones(len(weights))
-    both, shown = off_diagonal(np.tensordot(of, c, 1)), np.tensordot(of, p, 1) + prior
+    both, shown = off_diagonal(np.tensordot(of, c, 1)), np.tensordot(of, p, 1)
     with patch.object(module, "PAIRS_AT_A_TIME", at_a_time):
-        found = shares_together(memberships, weights if weighted else None, prior=prior)
+        found = shares_together(memberships, weights if weighted else None)
     np.testing.assert_allclose(found.toarray(), np.divide(both, shown, out=both * 0, where=both > 0), atol=1e-12)
     assert found.nnz == np.count_nonzero(both)
 

@@ -77,15 +77,14 @@ class ChanceTest:
         return self.p_value > LEVEL
 
 
-def chance_test(annotations: Annotations, features: Any = None, *, random_state: int = 0) -> ChanceTest | None:
+def chance_test(annotations: Annotations, features: Any = None) -> ChanceTest | None:
     """Test whether annotators agree with each other, or with the features, more than by chance.
 
     features : DataFrame or array, shape (n_items, n_features), optional; indexed by item, or in the order of the items.
-    random_state : seed of the permutations.
 
     Returns ChanceTest, or None if no measure applies: no two annotators share an item, and there are no features.
     """
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(0)
     components = None
     if features is not None:
         components = _components(rows_of_items(features, annotations.items, "The table of features").to_numpy(float))

@@ -119,15 +119,12 @@ def count_presented(memberships: Memberships, weights: Float[np.ndarray, " group
     return _without_diagonal(_gram(memberships.in_grouping, memberships.in_grouping, weights))
 
 
-def shares_together(
-    memberships: Memberships, weights: Float[np.ndarray, " groupings"] | None = None, *, prior: float = 0.0
-) -> csr_array:
+def shares_together(memberships: Memberships, weights: Float[np.ndarray, " groupings"] | None = None) -> csr_array:
     """Share of their joint presentations at which two items were put together.
 
-    E_ij = Σ_h w_h C_h[i, j] / (Σ_h w_h P_h[i, j] + prior)
+    E_ij = Σ_h w_h C_h[i, j] / Σ_h w_h P_h[i, j]
 
     weights : one for each grouping; by default 1.
-    prior : imagined presentations added to the denominator, at which the items were kept apart.
 
     Returns csr_array, shape (n_items, n_items): symmetric, with an empty diagonal and no entries where the share is 0.
     The denominators are formed in blocks of rows, so that pairs that are never together are not all in memory at once.
@@ -148,7 +145,7 @@ def shares_together(
         held_row = np.repeat(np.arange(len(rows)), np.diff(block.indptr))
         held = held_row * n_items + block.indices
         # every pair that was put together was presented, so that it is found
-        share.data[part] /= block.data[np.searchsorted(held, wanted)] + prior
+        share.data[part] /= block.data[np.searchsorted(held, wanted)]
     return share
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import expit
 
-from consilience.consensus.labels.calibration import RECORDED, ROUNDING, Floors, are_good
+from consilience.consensus.labels.calibration import RECORDED, ROUNDING, are_good
 
 OfTags = Float[np.ndarray, "items tags"]
 OfAnnotators = Float[np.ndarray, "annotators tags"]
@@ -32,7 +32,6 @@ def allow_for_shared_errors(
     votes: OfTags,
     n_seen: Float[np.ndarray, " items"],
     good: Float[np.ndarray, "rates tags"],
-    floors: Floors = RECORDED,
 ) -> OfTags:
     """P of each item and tag.
 
@@ -43,12 +42,12 @@ def allow_for_shared_errors(
     good : mean sensitivity and specificity of the best annotators.
     """
     log_ratio = log_joint[1] - log_joint[0]
-    temperature = floors.temperatures(n_seen, 1.0)[:, None]
+    temperature = RECORDED.temperatures(n_seen, 1.0)[:, None]
     tempered = expit(log_odds + (log_ratio - log_odds) / temperature)
-    shared = 1 - floors.kept / temperature
+    shared = 1 - RECORDED.kept / temperature
     said = tempered * good[0] + (1 - tempered) * (1 - good[1])
     by_votes = (votes + expit(log_odds)) / (n_seen + 1)[:, None]
-    mixed = (1 - floors.votes) * ((1 - shared) * tempered + shared * said) + floors.votes * by_votes
+    mixed = (1 - RECORDED.votes) * ((1 - shared) * tempered + shared * said) + RECORDED.votes * by_votes
     mixed = np.where(n_seen[:, None] > 0, mixed, tempered)
     return on_side_of(mixed, log_ratio > 0)
 
