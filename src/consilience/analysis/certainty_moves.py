@@ -16,7 +16,7 @@ from consilience.annotations.names import MISSING
 LEAST_SPLIT = 0.2  # share of the draws in which a part of a cluster leaves together, for it to be said
 
 
-class Split(NamedTuple):
+class LikelySplit(NamedTuple):
     """A part of a cluster that leaves it together, as a new cluster, in a share of the draws."""
 
     cluster: int
@@ -105,7 +105,7 @@ class Moves:
         return self.items[order[: max(int((share > 1 / 2).sum()), 1)]]
 
     @cached_property
-    def splits(self) -> list[Split]:
+    def splits(self) -> list[LikelySplit]:
         """The part of each cluster that most likely leaves it as a new cluster, if one often does; most likely first.
 
         Of parts that leave in some draw, the one for which draws in which they leave, times items less one, are most.
@@ -117,7 +117,7 @@ class Moves:
             parts = {part.tobytes(): part for draw in gone for part in _parts_of(draw) if not part.all()}
             shares = [float(_leaves_whole(gone[:, part]).mean()) for part in parts.values()]
             likely = [
-                ((part.sum() - 1) * share, Split(cluster, self.items[members[part]], share))
+                ((part.sum() - 1) * share, LikelySplit(cluster, self.items[members[part]], share))
                 for part, share in zip(parts.values(), shares, strict=True)
                 if share >= LEAST_SPLIT
             ]

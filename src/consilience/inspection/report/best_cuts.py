@@ -148,7 +148,7 @@ def _say_joined_and_divided(found: CutFigures, own: OwnClusters) -> str:
     return as_good + (f"; less well {'; '.join(less)}" if less else "")
 
 
-def _compared(found: CutFigures, cut: int, own: OwnClusters) -> str:
+def _compare_with_report(found: CutFigures, cut: int, own: OwnClusters) -> str:
     """Say how the clusters of a cut differ from the report's."""
     moved = own.items[np.flatnonzero(are_moved(found.clusters[cut], own.codes))]
     elsewhere = f"has {join_some(list(map(name_text, moved)), NAMED)} elsewhere"
@@ -214,7 +214,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
                 Cell(number(found.silhouette[cut]), tone="low" if clearest[cut] else ""),
                 number(like[cut]),
                 Cell(marks[cut]),
-                Cell(names=(_compared(found, cut, own),)),
+                Cell(names=(_compare_with_report(found, cut, own),)),
             )
         )
     report = f"{own.n_clusters} of the report (model)"

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.certainty import Certainty, can_be_weighed, few_people
-from consilience.analysis.certainty_moves import Split
+from consilience.analysis.certainty_moves import LikelySplit
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.item_places import count_apart
 from consilience.analysis.item_spread import can_place
@@ -74,17 +74,17 @@ def _split_in_short(subject: Subject, found: Certainty) -> list[str]:
     clusters = subject.clusters
     splits = [] if clusters.is_named else subject.moves.splits
     return [
-        f"Most likely to split off from “{clusters.titles[split.cluster]}”{_called(subject, split)}: "
+        f"Most likely to split off from “{clusters.titles[split.cluster]}”{_say_name(subject, split)}: "
         f"{say_split(subject, split, found)}."
         for split in splits[:1]
     ]
 
 
-def _called(subject: Subject, split: Split) -> str:
+def _say_name(subject: Subject, split: LikelySplit) -> str:
     return subject.name_of(split.items) if subject.clusters.called else ""
 
 
-def say_split(subject: Subject, split: Split, found: Certainty) -> str:
+def say_split(subject: Subject, split: LikelySplit, found: Certainty) -> str:
     """Name the items of a part that splits off, and say how often it does and how many people keep it apart."""
     names = join_some([name_text(found.items.index[place]) for place in split.items], MOST_SPLIT)
     said = f"{names}, in {percent(split.share)} of other panels a {subject.clusters.noun} of their own"
