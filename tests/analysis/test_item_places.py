@@ -25,6 +25,17 @@ def place(row, item):
     return "part" if own and len(own) >= counts.max() else int(np.lexsort((-np.arange(3), parts, counts))[-1])
 
 
+def others(row, item):
+    """Return the other clusters with which somebody put an item: with half of them, or else with most of one."""
+    group = [CODES[other] for other in range(6) if other != item and row[other] == row[item]]
+    found = {place(row, item)} - {"alone", "own", "part"}
+    for cluster in {0, 1, 2} - {CODES[item]}:
+        wanted = sum(row[other] is not None for other in np.flatnonzero(CODES == cluster))
+        if group.count(cluster) and 2 * group.count(cluster) >= wanted:
+            found.add(cluster)
+    return found
+
+
 @given(sorts)
 def test_places_are_those_by_hand(rows):
     found = count_places(Groupings.from_matrix(list(map(list, zip(*rows, strict=True)))), CODES, 3)
@@ -40,7 +51,9 @@ def test_places_are_those_by_hand(rows):
         assert figures[[*names]].tolist() == [places.count(name) for name in names.values()]
         assert figures["n_with_next"] == max(counts)
         assert figures["next"] == (int(np.argmax(counts)) if max(counts) else None)
-        elsewhere = np.bincount([other for other in places if isinstance(other, int)], minlength=3)
+        elsewhere = np.zeros(3, dtype=int)
+        for row in rows:
+            elsewhere[sorted(others(row, item))] += row[item] is not None
         assert figures["n_in_other"] == elsewhere.max()
         assert figures["other"] == (elsewhere.argmax() if elsewhere.any() else -1)
 

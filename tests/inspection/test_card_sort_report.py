@@ -404,7 +404,7 @@ def test_cuts_that_only_leave_single_items_alone_are_said_to():
     rows = [[*"aaaabbbb"]] * 6 + [[*"aaacbbbd"]] * 2 + [[*"aaacbbbb"]] * 2
     sorts = Groupings.from_matrix(np.transpose(rows), items=list("pqrstuvw"))
     found, own = Subject.of(findings(SubsetFusion(n_clusters=2, random_state=0).fit(sorts), certainty=None)).cuts
-    assert best_cuts._say_cuts(found, [1], own) == "3 (which leaves s alone)"
+    assert best_cuts._say_cuts(found, [1], own) == "3 (which only leaves s alone)"
     assert best_cuts._say_cuts(found, [1, 2], own) == "3 and 4 (which only leave single items alone)"
 
 

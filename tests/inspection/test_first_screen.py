@@ -72,12 +72,12 @@ def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts
     [
         (
             1,
-            "1 card is in doubt (?). Each is much like a group that "
+            "1 card is in doubt on its own (?). Each is much like a group that "
             "most participants made. You can rely on what belongs together, and less on this card.",
         ),
         pytest.param(
             2,
-            "2 cards are in doubt (?). Each is much like a group that "
+            "2 cards are in doubt on their own (?). Each is much like a group that "
             "most participants made. Rely on the broad lines, and not on single cards without a second look.",
             marks=pytest.mark.slow,
         ),
@@ -113,10 +113,8 @@ def test_single_people_are_told_beside_the_panel():
     subject = Subject.of(findings(SubsetFusion(n_clusters=3, random_state=0).fit(groupings), certainty=None))
     assert answer._made_just_these(subject) == "; 4 of the 10 annotators here made just these groups"
     assert [each.about for each in answer.lists(subject).clusters] == [
-        "3 items; much the same group made by 10 of 10; all in one group by 8, 4 of these with nothing else; "
-        "called so by 8 of 8",
-        "2 items; much the same group made by 8 of 10; all in one group by 8, each with nothing else; "
-        "called so by 8 of 8",
+        "3 items; made exactly by 4 of 10; much the same by 10; all in one group by 8; called so by 8 of 8",
+        "2 items; made exactly by 8 of 10; much the same by 8; all in one group by 8; called so by 8 of 8",
         "1 item; left alone by 6 of 10, put with r by 4, s by 4 and t by 4; called so by 4 of 8",
     ]
     assert "8 of 10 annotators gave names." in answer.lists(subject).reading
@@ -139,7 +137,8 @@ def test_what_other_panels_join_and_divide_is_said_with_how_often(sorts):
     subject = Subject.of(findings(model, certainty=replace(found, draws=draws)))
     divided, *joined = (subject.clusters.titles[code] for code in (2, 0, 1))
     assert answer._say_what_changes(subject) == [
-        f"Of other panels, 60% would divide “{divided}” in two and 40% would join “{joined[0]}” and “{joined[1]}”."
+        f"Of other panels, simulated from these people, 60% would divide “{divided}” in two and 40% would join "
+        f"“{joined[0]}” and “{joined[1]}”."
     ]
     assert not certainty_sections.are_marked(subject).any()  # nothing moves on its own
     about = answer.lists(subject).clusters[2].about
@@ -193,7 +192,7 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     named = {name: (about, items) for name, about, items in lists(page)}
     assert len(named) == 3
     assert {"Orders", "(no common name) Log in, Cart"} <= set(named)
-    made = "much the same group made by 8 of 8; all in one group by 8, each with nothing else"
+    made = "made exactly by 8 of 8; much the same by 8; all in one group by 8"
     again = "found again in 100% of other panels"
     assert named["Orders"][0] == f"3 cards; {made}; called so by 8 (Orders 6 and Order 2); {again}"
     about = "without a name in common: its most central cards"

@@ -42,13 +42,14 @@ def cluster_names(
         are.
     standard : those of the groups, if they are known.
 
-    Returns DataFrame: `cluster`; `name`, the standard name; `n_annotators` who call the cluster so; `n_for_any` who
-    give the name to any of its items; `wordings`, what those who call the cluster so wrote, case, accents and blanks
-    aside, each with their number, the most common first. The most common names of each cluster come first.
+    Returns DataFrame: `cluster`; `name`, the standard name; `n_annotators` who call the cluster so; `n_for_half` and
+    `n_for_any`, who give the name to a group with at least half of its items, or with any; `wordings`, what those who
+    call the cluster so wrote, case, accents and blanks aside, each with their number, the most common first. The most
+    common names of each cluster come first.
     """
     standard = standard_names(groupings) if standard is None else standard
     code = standard.code_of_group
-    group, cluster, calls = _match_groups(groupings, codes, n_clusters, above_half=above_half)
+    group, cluster, calls, has_half = _match_groups(groupings, codes, n_clusters, above_half=above_half)
     uses = pd.DataFrame(
         {
             "cluster": cluster,
@@ -56,11 +57,12 @@ def cluster_names(
             "annotator": groupings.annotator_of_group[group],
             "written": _wordings(groupings)[group],
             "calls": calls,
+            "has_half": has_half,
         }
     )
     uses = uses[uses["key"] != MISSING]
-    each = uses.groupby(["cluster", "key", "annotator"])["calls"].any()
-    counts = each.groupby(level=["cluster", "key"]).agg(["sum", "size"]).reset_index()
+    each = uses.groupby(["cluster", "key", "annotator"])[["calls", "has_half"]].any().assign(any=True)
+    counts = each.groupby(level=["cluster", "key"]).sum().reset_index()
     written = uses[uses["calls"]].groupby(["cluster", "key", "written"])["annotator"].nunique()
     written = written.sort_values(ascending=False, kind="stable")
     wordings: dict[tuple[Any, Any], list[tuple[str, int]]] = {}
@@ -71,8 +73,9 @@ def cluster_names(
         {
             "cluster": counts["cluster"].astype(int),
             "name": shown[counts["key"].to_numpy(dtype=int)],
-            "n_annotators": counts["sum"].astype(int),
-            "n_for_any": counts["size"].astype(int),
+            "n_annotators": counts["calls"].astype(int),
+            "n_for_half": counts["has_half"].astype(int),
+            "n_for_any": counts["any"].astype(int),
             "wordings": [wordings.get(pair, []) for pair in zip(counts["cluster"], counts["key"], strict=True)],
         }
     )
@@ -88,7 +91,7 @@ def count_makers(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     with all of its items in one group, whatever else is there. `exactly`: those with nothing else there. `n_sorted`:
     those who sorted all of its items in one grouping.
     """
-    group, cluster, is_like = _match_groups(groupings, codes, n_clusters, above_half=True)
+    group, cluster, is_like, _ = _match_groups(groupings, codes, n_clusters, above_half=True)
     size = np.bincount(codes[codes >= 0], minlength=n_clusters)
     member = csr_array(codes[:, None] == np.arange(n_clusters), dtype=np.int64)
     held = (csr_array(groupings.incidence.astype(np.int64).T) @ member).toarray()
@@ -116,10 +119,14 @@ def count_makers(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
 
 def _match_groups(
     groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int, *, above_half: bool
-) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"], Bool[np.ndarray, " pairs"]]:
+) -> tuple[
+    Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"], Bool[np.ndarray, " pairs"], Bool[np.ndarray, " pairs"]
+]:
     """Return the pairs of a group and a cluster with common items, and whether at least half of their items are common.
 
-    above_half : whether more than half must be.
+    Last, whether at least half of the cluster is in the group, of the items that were sorted in the grouping.
+
+    above_half : whether more than half of their items must be common.
     """
     clustered = np.flatnonzero(codes >= 0)
     member = csr_array(
@@ -134,8 +141,10 @@ def _match_groups(
     common = (sets @ member).tocoo()
     in_grouping = (of_grouping @ common).toarray()
     group, cluster = common.coords
-    either = sets.sum(1)[group] + in_grouping[grouping[group], cluster] - common.data
-    return group, cluster, 2 * common.data > either if above_half else 2 * common.data >= either
+    of_cluster = in_grouping[grouping[group], cluster]
+    either = sets.sum(1)[group] + of_cluster - common.data
+    is_like = 2 * common.data > either if above_half else 2 * common.data >= either
+    return group, cluster, is_like, 2 * common.data >= of_cluster
 
 
 def _wordings(groupings: Groupings) -> np.ndarray:

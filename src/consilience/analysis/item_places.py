@@ -21,9 +21,10 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
 
     Returns DataFrame, indexed by the items: `n_sorted`, `n_with_cluster`, `n_with_part`, `n_alone`; `next`, the item of
     another cluster with which it is most often, None if there is none, and `n_with_next`, the groupings in which the
-    two are together; `other`, the number of the cluster with whose items it is most often otherwise, -1 if with none,
-    and `n_in_other`. That is the one that has most items in its group; of several, the one of which this is the largest
-    part.
+    two are together; `other`, the number of the other cluster with whose items it is most often, -1 if with none,
+    and `n_in_other`. It is with those of another cluster if at least half of them that were sorted are in its group,
+    whether with its own or not; or if it is neither with its own nor alone, and the group has most items of that
+    cluster; of several, the one of which these are the largest part.
 
     Examples
     --------
@@ -45,11 +46,14 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     is_with = ~alone & (n_own > 0) & (2 * n_own >= n_wanted)
     others[row, own] = 0
     is_part = ~is_with & (n_own > 0) & (n_own >= others.max(1, initial=0))
-    is_other = ~(alone | is_with | is_part)
     in_other = np.zeros((groupings.n_items, n_clusters), dtype=np.int64)
+    halves, cluster = np.nonzero((others > 0) & (2 * others >= there[groupings.grouping_of_group[group]]))
+    np.add.at(in_other, (item[halves], cluster), 1)
     size = np.maximum(np.bincount(codes[codes >= 0], minlength=n_clusters), 1)
-    larger_part = others[is_other] + others[is_other] / (size * (len(codes) + 1))  # of as many items
-    np.add.at(in_other, (item[is_other], larger_part.argmax(1)), 1)
+    most = (others + others / (size * (len(codes) + 1))).argmax(1)  # of as many items, the larger part
+    has_half = 2 * others[row, most] >= there[groupings.grouping_of_group[group], most]
+    is_other = ~(alone | is_with | is_part | has_half)
+    np.add.at(in_other, (item[is_other], most[is_other]), 1)
     n_in_other = in_other.max(1, initial=0)
     counts = (np.bincount(item[mask], minlength=groupings.n_items) for mask in (slice(None), is_with, is_part, alone))
     n_sorted, n_with, n_part, n_alone = counts

@@ -146,7 +146,8 @@ def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
     again = f"Of the pairs of {words.items} together here, {about} {percent(found.repeats_together)} would be so again"
     chance = f"({percent(found.chance_together)} by chance)"
     n_marked = 0 if subject.clusters.is_named else int(certainty_sections.are_marked(subject).sum())
-    doubted = f"; {words.n_items(n_marked)} {'is' if n_marked == 1 else 'are'} in doubt (?)"
+    alone = "is in doubt on its own" if n_marked == 1 else "are in doubt on their own"
+    doubted = f"; {words.n_items(n_marked)} {alone} (?)"
     return f"{again} {chance}{doubted if n_marked else ''}."
 
 
@@ -162,7 +163,7 @@ def _say_what_changes(subject: Subject) -> list[str]:
     found += [(split.share, f"divide “{titles[split.cluster]}” in two") for split in subject.moves.splits]
     found.sort(key=lambda change: -change[0])
     changes = [f"{percent(share)} would {what}" for share, what in found[:CHANGES]]
-    return [f"Of other panels, {join_names(changes)}."] if changes else []
+    return [f"Of other panels, simulated from these people, {join_names(changes)}."] if changes else []
 
 
 def _trust(subject: Subject, *, is_firm: bool) -> str:
@@ -191,10 +192,11 @@ def _trust(subject: Subject, *, is_firm: bool) -> str:
         if n_doubted == len(subject.items):
             return f"Look at each {words.item} before you rely on its {clusters.noun}."
         return f"You can rely on the {clusters.nouns} of the others."
-    less = [*([f"on {_these(n_doubted)}"] if many_doubted else []), *number]
+    changing = [f"on which {clusters.nouns} are apart"] if _say_what_changes(subject) else []
+    less = [*([f"on {_these(n_doubted)}"] if many_doubted else []), *changing, *number]
     if not less:
         return f"You can rely on these {clusters.nouns}{'' if is_firm else ' as what a panel finds'}."
-    return f"You can rely on what belongs together, and less {' and '.join(less)}."
+    return f"You can rely on what belongs together, and less {join_names(less)}."
 
 
 def _these(n_items: int) -> str:
@@ -293,17 +295,14 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
 
 def _say_who_made(subject: Subject, code: int, size: int) -> list[str]:
     """Say how many people have all items of a cluster in one group, and how many a group that overlaps with it."""
-    words, made = current_words(), subject.makers.iloc[code]
-    people = subject.annotations.n_annotators
+    made, people = subject.makers.iloc[code], subject.annotations.n_annotators
     n_sorted, whole, exactly = (int(made[count]) for count in ("n_sorted", "whole", "exactly"))
     who = f"{people:,}" if n_sorted == people else f"the {n_sorted:,} who sorted "
     if size == 1:
         return [f"left alone by {exactly:,} of {who}{'' if n_sorted == people else 'it'}{_companions(subject, code)}"]
-    alone = f", always with other {words.items}" if whole else ""
-    if exactly:
-        alone = f", {'each' if exactly == whole else f'{exactly:,} of these'} with nothing else"
-    roughly = f"much the same group made by {int(made['roughly']):,} of {people:,}"
-    return [roughly, f"all in one group by {whole:,}{'' if n_sorted == people else f' of {who}them all'}{alone}"]
+    whom, roughly = f"{who}{'' if n_sorted == people else 'them all'}", int(made["roughly"])
+    much_the_same = f"much the same by {roughly:,}{'' if n_sorted == people else f' of {people:,}'}"
+    return [f"made exactly by {exactly:,} of {whom}", much_the_same, f"all in one group by {whole:,}"]
 
 
 def _count_joiners(subject: Subject, code: int, partner: int) -> str:

@@ -132,7 +132,7 @@ def _say_cuts(found: CutFigures, cuts: list[int], own: OwnClusters) -> str:
     if len(rest) > EXPLAINED:
         texts = [_ranges(found.n_clusters[rest].tolist())]
     if single:
-        few = how[single[0]] if len(single) == 1 else f"only leave single {current_words().items} alone"
+        few = f"only {how[single[0]]}" if len(single) == 1 else f"only leave single {current_words().items} alone"
         texts.append(f"{_ranges(found.n_clusters[single].tolist())} (which {few})")
     return join_names(texts)
 

@@ -306,15 +306,16 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
             Column(f"With its {clusters.noun}"),
             Column("With part of it"),
             Column("Alone"),
-            Column(f"Else most often with {words.items} of", clusters.kind),
+            Column("Also, or else, with", clusters.kind),
             Column("Stays with another panel"),
         ],
         rows,
         reading=(
             f"Of the {words.annotators} who sorted the {words.item}. With its {clusters.noun}: in a group with at "
             f"least half of the others of it. With part of it: with fewer, but no other {clusters.noun} has more "
-            f"{words.items} in that group. Else: the {clusters.noun} that has most {words.items} in the group, for "
-            f"those who put it neither there nor alone. Those that fewest put with their {clusters.noun} or part of it "
+            f"{words.items} in that group. Also, or else: with at least half of another {clusters.noun}, whether its "
+            f"own is there or not; or if it is neither with its own nor alone, with the {clusters.noun} that has most "
+            f"in the group; the most common. Those that fewest put with their {clusters.noun} or part of it "
             f"come first. The last column is about other whole panels. {_about_staying(clusters)}"
         ),
         more=f"{words.n_items(left)} that more {words.annotators} put there" if left > 0 else "",

@@ -19,7 +19,6 @@ from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import answer, deep_sections, fusion_sections, item_tables, label_tables
 from consilience.inspection.report.figure_files import plane_file
-from consilience.inspection.report.name_sections import counted_as_one
 from consilience.inspection.report.subject import ClusterLists, Figure, Section, Subject
 from consilience.inspection.report.tables import ReportTable, number
 
@@ -91,7 +90,7 @@ def _names_of_clusters(subject: Subject) -> tuple[list[list[str]], FoundClusters
         return [], clusters, ""
     reading = (
         f"Names are those that at least two {words.annotators} use for the cluster, with the number of these "
-        f"{words.annotators}{subject.of_namers}{'; more below' if subject.can.fuses else ''}. {counted_as_one()}"
+        f"{words.annotators}{subject.of_namers}{'; more below' if subject.can.fuses else ''}."
     )
     return count_group_names(subject.names, len(clusters.index), item_tables.NAMES_OF_CLUSTER), clusters, reading
 

@@ -19,7 +19,6 @@ from consilience.inspection.report import (
     item_tables,
     judge_tables,
     label_sections,
-    name_sections,
     participants,
     quality_sections,
     rating_sections,
@@ -128,7 +127,10 @@ def _names_in_short(subject: Subject) -> list[str]:
     who = subject.of_namers or f" of {words.n_annotators(subject.annotations.n_annotators)}"
     rest = f"each is the name that {of}{who} use"
     tied = [" or ".join(names[: answer.TIED]) for names in tied_names(subject.names, list(clusters.called)) if names]
-    return [f"What {words.annotators} call them: {join_some(tied)}; {rest}. {name_sections.counted_as_one()}"]
+    return [
+        f"What {words.annotators} call them: {join_some(tied)}; {rest}. Synonyms and translations are counted apart, "
+        "but for most spellings, plurals and the order of words: see “Standard names”."
+    ]
 
 
 def _annotators_in_short(frame: pd.DataFrame) -> str:

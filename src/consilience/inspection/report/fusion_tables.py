@@ -15,10 +15,9 @@ from consilience.analysis.words import current_words
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inspection.report.item_tables import cluster_cell
-from consilience.inspection.report.name_sections import counted_as_one
 from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, row
 
-NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 5, 5
+NAMES, SINGLE_NAMES, NAMES_FOR_HALF = 8, 5, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
 HALF = 8  # groupings shown at each end
 
@@ -88,8 +87,10 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters, of_namers: str = "
         if common.empty:
             single = mine[mine["n_annotators"] == 1]
             common, left = single.head(SINGLE_NAMES), len(single) - SINGLE_NAMES
-        any_item = mine.sort_values("n_for_any", ascending=False, kind="stable").head(NAMES_FOR_ANY)
-        cells = [_count_cell(common, "n_annotators", left), _count_cell(any_item, "n_for_any")]
+        half = (
+            mine[mine["n_for_half"] > 0].sort_values("n_for_half", ascending=False, kind="stable").head(NAMES_FOR_HALF)
+        )
+        cells = [_count_cell(common, "n_annotators", left), _count_cell(half, "n_for_half")]
         rows.append(row(cluster_cell(clusters, cluster), *cells))
     return ReportTable(
         "names",
@@ -97,14 +98,14 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters, of_namers: str = "
         [
             Column("Cluster", clusters.kind),
             Column(f"{words.Annotators} who call the cluster so", "wide"),
-            Column(f"Names of groups with at least one of its {words.items}", "wide"),
+            Column(f"Names of groups with at least half of its {words.items}, whatever else is there", "wide"),
         ],
         rows,
         reading=(
             f"{f'Numbers are those{of_namers}. ' if of_namers else ''}"
             f"{words.An_annotator} calls a cluster by the name of a group that overlaps with it by more than half: of "
             f"the {words.items} of either that they sorted, more than half are in both. If nobody shares a name, some "
-            f"are shown. {counted_as_one()}"
+            "are shown."
         ),
         download=download("names.csv", names),
     )

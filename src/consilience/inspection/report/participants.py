@@ -297,7 +297,7 @@ def _some_with_groups(subject: Subject, names: list[Any]) -> str:
     annotations = subject.as_written
     if len(names) > FEW or not isinstance(annotations, Groupings):
         return join_some(list(map(name_text, names)), NAMED)
-    called = [_own_names(annotations, name) for name in names]
+    called = [_own_names(annotations, name) or (" (gave no names)" if subject.n_namers else "") for name in names]
     return join_names([f"{name_text(name)}{own}" for name, own in zip(names, called, strict=True)])
 
 

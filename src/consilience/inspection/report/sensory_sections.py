@@ -148,8 +148,9 @@ def segments_in_short(subject: Subject) -> list[str]:
     if found.n_segments < 2:
         p = _of_few(found.tests["p_value"].iloc[0], "= ")
         return [
-            f"No segments: of all ways to divide the {words.annotators} in two by their sorts, the best explains no "
-            f"more of how they differ than chance (p {p}). Groups that you know of are compared by the option where."
+            f"No segments are shown: of all ways to divide the {words.annotators} in two by their sorts, the best "
+            f"explains no more of how they differ than chance (p {p}). Small segments, or such as differ in few "
+            f"{words.items}, could be missed; groups that you know of are compared by the option where."
         ]
     sizes = found.segments["n_annotators"]
     mixed = join_names([f"{sizes[segment]:,}" for segment in _mixed_segments(subject, found)])
@@ -185,7 +186,7 @@ def panel_section(subject: Subject) -> Section | None:
     elif found is not None and not found.tests.empty:
         odd = participants.at_chance(subject)
         but = f", but for those who sort at chance ({join_some(list(map(name_text, odd)), NAMED)})" if odd else ""
-        caption += f" There are no segments: that some are apart here is no more than chance{but}."
+        caption += f" No segments are shown: that some are apart here is no more than chance{but}."
 
     def say_named() -> str:
         point = f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""
