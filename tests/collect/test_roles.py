@@ -1,14 +1,23 @@
 """Every address of the server × every role: whom it answers is what the table of the docs says."""
 
+import html
 import re
+from urllib.parse import quote
 
 import pytest
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
-from consilience.collect import app as app_module
 from consilience.collect.authority import RuledRoute
-from consilience.collect.roles import GUEST, OF_PARTICIPANTS, RULES, VIEWER
+from consilience.collect.roles import (
+    ADMINISTRATOR,
+    GUEST,
+    OF_PARTICIPANTS,
+    RESEARCHER,
+    RULES,
+    VIEWER,
+)
+from consilience.collect.settings.cleaning import clean
 
 from .collecting import begun, takes_part
 from .conftest import visiting
@@ -21,11 +30,15 @@ LOGS_OUT = ("POST /admin/logout", "POST /admin/setup", "POST /admin/login", "POS
 ENDS = ("/delete", "/close", "/remove", "/revoke", "/withdraw", "/members/", "/role")  # what would spoil what follows
 
 
+def all_routes_of(app):
+    for route in app.routes:
+        inner = getattr(route, "original_router", None)  # which FastAPI keeps since it stopped copying routes
+        yield from all_routes_of(inner) if inner else [route]
+
+
 def routes_of(app):
     """The routes of ours, by what asks for them."""
-    modules = [*app_module.PAGES, app_module.api_routes, app_module.api_copying, app_module.api_people]
-    modules += [app_module.api_training, app_module.api_judging]
-    return [route for module in modules for route in module.router.routes]
+    return [route for route in all_routes_of(app) if isinstance(route, APIRoute)]
 
 
 def test_every_route_has_a_rule_and_every_rule_a_route(visit):
@@ -35,8 +48,16 @@ def test_every_route_has_a_rule_and_every_rule_a_route(visit):
     assert {f"{method} {route.path}" for route in routes for method in route.methods} == set(RULES)
     described = set(app.openapi()["paths"])
     assert described == {rule.partition(" ")[2] for rule in RULES if " /api/" in rule}
-    others = {getattr(route, "path", None) for route in app.routes if not isinstance(route, APIRoute)} - {None}
-    assert others <= ALWAYS
+    assert {getattr(route, "path", None) for route in all_routes_of(app) if not isinstance(route, APIRoute)} == ALWAYS
+
+
+def test_a_route_of_any_router_is_seen():
+    app, outer, inner = FastAPI(openapi_url=None, docs_url=None, redoc_url=None), APIRouter(), APIRouter()
+    inner.get("/inner")(lambda: None)
+    outer.include_router(inner)
+    app.include_router(outer)
+    app.get("/own")(lambda: None)
+    assert [route.path for route in routes_of(app)] == ["/inner", "/own"]
 
 
 def test_a_route_without_a_rule_is_refused():
@@ -69,19 +90,25 @@ def server(sqlite_store, password_hash):
 
 def asks(server, role, address):
     """Ask for an address as somebody of a role; return whether they are answered."""
-    store, study, person, browsers, scripts = server
-    method, path = address.split(" ")
+    store, study, person, browsers, _ = server
     account = store.account_by_name("Somebody") or store.add_account("Somebody", GUEST)  # who may be removed
     store.set_member(study.id, account.id, VIEWER)
     values = {"study": study.id, "participant": person.id, "assignment": "1", "account": account.id, "token": "none"}
     values |= {"invitation": "1", "name": "words", "kind": "csv", "picture": "0" * 64}
-    if "/tokens/" in path:
+    if "/tokens/" in address:
         values["token"] = str(store.tokens()[-1].id)
-    client = (scripts if path.startswith("/api/") else browsers)[role]
     if role != "participant":
-        client.cookies.pop("participant", None)  # of a preview
-    answer = client.request(method, re.sub(r"{(\w+)}", lambda found: values[found[1]], path))
+        browsers[role].cookies.pop("participant", None)  # of a preview
+    answer = send(server, role, address, values)
     return not is_refused(answer, address, study)
+
+
+def send(server, role, address, values, **body):
+    """Ask for an address, with these values of its parameters, as somebody of a role."""
+    _, _, _, browsers, scripts = server
+    method, path = address.split(" ")
+    parts = {name: quote(value, safe="") for name, value in values.items()}
+    return (scripts if path.startswith("/api/") else browsers)[role].request(method, path.format(**parts), **body)
 
 
 def is_refused(answer, address, study):
@@ -112,3 +139,80 @@ def test_some_roles_at_some_addresses(server):
 @pytest.mark.slow
 def test_every_role_at_every_address(server):
     assert [(*case[:2], not case[2]) for case in cases() if asks(server, case[1], case[0]) != case[2]] == []
+
+
+# ---- what somebody may not see answers as what is not there
+
+BODIES = {"answer": {"question": 1, "answer": "a"}, "grouping": {"groups": []}}
+
+
+def studies_not_seen(store, study):
+    """Ids of studies in which nobody of `ROLES` but the administrator has a role, or which there are not."""
+    other, deleted = begun(store), begun(store)
+    store.delete_study(deleted.id)
+    odd = [study.id.upper(), f"{study.id} ", f"{study.id}\0", f"{study.id}.", f"{study.id}%", f"{study.id}<b>"]
+    return [other.id, deleted.id, *odd]
+
+
+def parts_not_seen(store):
+    """Values of the other parameters of addresses that are of another study or person, or which there are not."""
+    other = begun(store)
+    person, (board,) = takes_part(store, other)
+    account = store.add_account("A stranger", RESEARCHER)
+    store.invite(VIEWER, other.id)
+    token, _ = store.create_token("theirs", account.id)
+    return {
+        "participant": [person.id, person.id.upper(), f"{person.id}\0", f"{person.id}<b>"],
+        "assignment": [str(board.id)],
+        "account": [account.id, f"{account.id}\0"],
+        "token": [str(token.id)],
+        "invitation": [str(store.invitations(other.id)[0].id)],
+        "picture": [store.add_picture(other.id, b"x", "image/png", 1, 1)],
+    }
+
+
+def like(value):
+    """Something of the same form that there is not."""
+    return "9" * 8 if value.isdecimal() else re.sub("[a-z0-9]", "a", re.sub("[A-Z]", "A", value))
+
+
+def told(server, role, address, values, name, value):
+    """All that an answer says but the text for which was asked."""
+    body = {"data": {"role": VIEWER}} if "POST /admin" in address else {"json": BODIES.get(address.rpartition("/")[2])}
+    answer = send(server, role, address, values | {name: value}, **({} if address.startswith("GET ") else body))
+    ways = () if value.isdecimal() else (value, clean(value), quote(value, safe=""), html.escape(value))
+    text = re.sub("|".join(map(re.escape, ways)) or "(?!)", "…", answer.text)
+    return answer.status_code, answer.headers.get("location"), answer.headers.get("set-cookie"), text
+
+
+def tells_of_others(server, every=1):
+    """Return which answers on what somebody may not see differ from those on what there is not."""
+    store, study, person, _, _ = server
+    values = {"study": study.id, "participant": person.id, "assignment": "1", "account": "0" * 10, "invitation": "1"}
+    values |= {"name": "words", "kind": "csv", "picture": "0" * 64, "token": "1"}
+    hidden = {"study": studies_not_seen(store, study)} | parts_not_seen(store)
+    asked = [
+        (role, address, name, form)
+        for address in RULES
+        for name in re.findall(r"{(\w+)}", address)
+        if name in hidden and ("{token}" not in address or "/tokens/" in address)
+        for form in hidden[name]
+        for role in ROLES
+        if role != ADMINISTRATOR or (name not in ("account", "token") and form != hidden["study"][0])
+    ]
+    found = []
+    for role, address, name, form in asked[::every]:
+        answer, usual = (told(server, role, address, values, name, value) for value in (form, like(form)))
+        if answer != usual:
+            found.append((role, address, name, form, answer, usual))
+    assert asked
+    return found
+
+
+def test_some_answers_on_what_is_not_there_and_on_what_is_others_are_the_same(server):
+    assert tells_of_others(server, 101) == []
+
+
+@pytest.mark.slow
+def test_what_is_of_others_answers_as_if_it_were_not_there(server):
+    assert tells_of_others(server) == []

@@ -64,9 +64,10 @@ def test_a_study_comes_back_as_it_was_made(store):
         store.picture(other.id, picture.hash)
     with pytest.raises(InputError, match=r"^The picture of item 'ant' is not in the study\.$"):
         store.create_study("No picture", items)
-    for unknown in ("nothing", "\ud800", "x" * 999, "\x00"):
-        with pytest.raises(NotFoundError, match=r"^There is no study '"):
-            store.study(unknown)
+    for unknown in ("nothing", "\ud800", "x" * 999, "\x00", f"{study.id}\x00", f"{study.id} "):
+        for ask in (store.study, store.close_study):
+            with pytest.raises(NotFoundError, match=r"^There is no study '"):
+                ask(unknown)
 
 
 def test_links_lead_to_studies_and_people(store):

@@ -231,10 +231,10 @@ def test_a_role_that_is_taken_holds_for_the_next_request(admin, visit, study, sq
     assert browser.get(f"{address}/settings").status_code == 200
     admin.post(f"{address}/members/{account.id}", data={"role": VIEWER})
     assert browser.get(f"{address}/settings").status_code == 403
+    assert admin.post(f"{address}/members/{account.id}", data={"role": "king"}).status_code == 422
     admin.post(f"{address}/members/{account.id}", data={"role": ""})
     assert browser.get(address).status_code == 404
     assert study.title not in browser.get("/admin").text
-    assert admin.post(f"{address}/members/{account.id}", data={"role": "king"}).status_code == 422
     assert admin.post("/admin/accounts/invitations", data={"role": "viewer"}).status_code == 422
 
 
@@ -324,7 +324,9 @@ def test_the_log_says_who_changed_what(admin, visit, study, sqlite_store, passwo
     assert "<i>Nuts" not in page
     frame = pd.DataFrame(editor.get(f"{address}/export/json", params={"table": "log"}).json())
     assert frame.account.tolist() == ["The editor", "The editor", "admin"]
-    admin.post(f"{address}/members/{sqlite_store.add_account('Bo', GUEST).id}", data={"role": VIEWER})
+    bo = sqlite_store.add_account("Bo", GUEST)
+    sqlite_store.set_member(study.id, bo.id, EDITOR)
+    admin.post(f"{address}/members/{bo.id}", data={"role": VIEWER})
     assert sqlite_store.actions(study.id)[0].detail == "Bo: viewer"
     without = editor.get(f"{address}/export/csv", params={"table": "log", "identifiers": "no"}).text
     assert "changed the role of somebody" in without
@@ -386,3 +388,11 @@ def test_a_session_of_before_goes_on_beside_those_of_others(visit, sqlite_store,
     browser = visit(cookies={"session": session_of(sqlite_store)})
     assert browser.get("/admin").status_code == 200
     assert "<bdi>admin</bdi>" in browser.get("/admin/account").text
+
+
+def test_nobody_joins_a_study_without_an_invitation(visit, study, sqlite_store, password_hash):
+    owner = log_in(visit, account_of(sqlite_store, OWNER, study, password_hash))
+    stranger, members = sqlite_store.add_account("Bo", GUEST), sqlite_store.members(study.id)
+    answer = owner.post(f"/admin/studies/{study.id}/members/{stranger.id}", data={"role": VIEWER})
+    assert (answer.status_code, "Bo" in answer.text) == (404, False)
+    assert sqlite_store.members(study.id) == members

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from consilience.collect.admin.access import Form
 from consilience.collect.authority import RuledRoute, asked_by, tell_more
+from consilience.collect.errors import NotFoundError
 from consilience.collect.forms import text_of
 from consilience.collect.roles import ADMINISTRATOR, GUEST, IN_A_STUDY, ON_THE_SERVER, RESEARCHER
 from consilience.collect.serving import full_address, page, see, served_by
@@ -50,6 +51,8 @@ def revoke(request: Request, study: str, invitation: InvitationNumber) -> Respon
 def change_member(request: Request, study: str, account: str, form: Form) -> Response:
     """Give somebody another role in a study, or none."""
     store, role = served_by(request).store, text_of(form, "role")
+    if account not in {member.id for member, _ in store.members(study)}:
+        raise NotFoundError("Nobody with this account works on the study; invite them.")
     try:
         store.set_member(study, account, role or None)
     except InputError as error:

@@ -28,6 +28,12 @@ def clean(text: str) -> str:
     return UNKEPT.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
+def as_id(value: Any) -> str:
+    """Return the text by which an id is looked up: no id at all if databases do not keep it, or its edges, as it is."""
+    text = str(value)
+    return text if text == clean(text) else ""
+
+
 def line(text: str) -> str:
     """Return a text on one line, cleaned."""
     return " ".join(clean(text).split())

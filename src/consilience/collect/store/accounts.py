@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from consilience.collect.errors import NotFoundError
 from consilience.collect.roles import ADMINISTRATOR, GUEST, IN_A_STUDY, ON_THE_SERVER, OWNER, RESEARCHER
 from consilience.collect.settings.account_names import checked_account_name, name_key
-from consilience.collect.settings.cleaning import clean
+from consilience.collect.settings.cleaning import as_id, clean
 from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.secret import hash_token, new_id, new_token
@@ -189,7 +189,7 @@ def add_account_in(db: Connection, name: str, role: str, password_hash: str | No
 
 def account_in(db: Connection, account_id: str) -> Account:
     """Return an account. Raises NotFoundError: there is none."""
-    found = _accounts_in(db, ACCOUNTS.id == clean(account_id))
+    found = _accounts_in(db, ACCOUNTS.id == as_id(account_id))
     if not found:
         raise NotFoundError("There is no such account.")
     return found[0]

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.checks import checked_parameters
-from consilience.collect.settings.cleaning import brief, clean
+from consilience.collect.settings.cleaning import as_id, brief
 from consilience.collect.settings.model import Participant, Study
 from consilience.collect.settings.panel import is_unfilled
 from consilience.collect.store import tables
@@ -227,7 +227,7 @@ def participant_in(db: Connection, participant_id: Any, *, lock: bool = False) -
 
     Raises NotFoundError: there is no such participant.
     """
-    row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"participant": clean(str(participant_id))}).first()
+    row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"participant": as_id(participant_id)}).first()
     if row is None:
         raise NotFoundError("There is no such participant.")
     return _participant_of(row)

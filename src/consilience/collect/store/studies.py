@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, bindparam, delete, insert, select, upd
 
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.checks import checked_items, checked_settings, checked_title
-from consilience.collect.settings.cleaning import clean
+from consilience.collect.settings.cleaning import as_id, clean
 from consilience.collect.settings.group_checks import require_known_cards
 from consilience.collect.settings.model import JUDGING, KINDS, OPEN, Item, Picture, Study, StudySettings
 from consilience.collect.settings.study_checks import checked_study, require_pictures
@@ -315,7 +315,7 @@ class Studies(Database):
     def require_picture(self, study_id: str, picture_hash: str) -> None:
         """Raise a NotFoundError unless a study has a picture, which is not read."""
         columns = tables.pictures.c
-        query = select(columns.hash).where(columns.study == clean(study_id), columns.hash == clean(picture_hash))
+        query = select(columns.hash).where(columns.study == as_id(study_id), columns.hash == as_id(picture_hash))
         with self.read() as db:
             if db.execute(query).first() is None:
                 raise NotFoundError("The study has no such picture.")
@@ -329,7 +329,7 @@ class Studies(Database):
             The study has no such picture.
         """
         columns = tables.pictures.c
-        query = select(tables.pictures).where(columns.study == clean(study_id), columns.hash == clean(picture_hash))
+        query = select(tables.pictures).where(columns.study == as_id(study_id), columns.hash == as_id(picture_hash))
         with self.read() as db:
             row = db.execute(query).first()
         if row is None:
@@ -348,7 +348,7 @@ def study_in(db: Connection, study_id: Any, *, lock: bool = False) -> Study:
     Whoever locks a study and something else locks the study first, so that nobody waits for each other. Raises
     NotFoundError: there is no such study.
     """
-    row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"study_id": clean(str(study_id))}).first()
+    row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"study_id": as_id(study_id)}).first()
     if row is None:
         raise no_such_study(study_id)
     return _study_of(row)
@@ -364,7 +364,7 @@ def lock_study_of(db: Connection, table: Table, its_id: Any) -> Study:
 
     Raises NotFoundError: there is no such assignment or participant.
     """
-    row = db.execute(_select_study_of(table), {"its_id": clean(its_id) if isinstance(its_id, str) else its_id}).first()
+    row = db.execute(_select_study_of(table), {"its_id": as_id(its_id) if isinstance(its_id, str) else its_id}).first()
     if row is None:
         raise NotFoundError(f"There is no such {table.name.removesuffix('s')}.")
     return _study_of(row)
