@@ -5,6 +5,7 @@ Nothing fails; what is refused is said on the page; what is stored was sent, or 
 
 import re
 from collections import Counter
+from itertools import product
 from urllib.parse import quote
 
 import pytest
@@ -29,6 +30,8 @@ FORMS = {
     "POST /sort/answer-seen": {},
     "POST /sort/withdraw": {"confirmed": YES},
 }
+LATER = {"version": ("consent",), "question": ("judge",), "assignment": ("move", "name", "submit", "answer-seen")}
+"""Fields of which only who came there knows the right value."""
 WAYS = {
     "open": ("language", "consent", "questions", "begin", "move", "name", "submit", "answer-seen", "withdraw"),
     "labels": ("begin", "move"),
@@ -47,7 +50,7 @@ class Visitor:
     """Somebody who goes the way of a study, up to a step."""
 
     def __init__(self, server, study, way, step):
-        self.server, self.study = server, study
+        self.server, self.study, self.step = server, study, step
         self.person, token = server.store.new_participant(study.id, {"PID": "p"})
         self.browser = server.visit()
         self.browser.get(f"/join/{token}")
@@ -58,11 +61,11 @@ class Visitor:
     def right(self, step):
         """The form of a step as its page sends it."""
         fields = dict(FORMS[f"POST /sort/{step}"])
-        if step == "consent":
+        if step in LATER["version"]:
             fields["version"] = re.search(r'name="version" value="(\w+)"', self.browser.get("/sort").text)[1]
-        if step == "judge":
+        if step in LATER["question"]:
             fields["question"] = str(self.server.store.asked(self.person.id)[-1].question)
-        if step in ("move", "name", "submit", "answer-seen"):
+        if step in LATER["assignment"]:
             given = self.server.store.assignments_of(self.person.id)[-1]
             fields["assignment"] = str(given.id)
         if step == "move":
@@ -98,36 +101,42 @@ def study_for(server, kind):
     return server.store.open_study(answer.json()["id"])
 
 
-def hostile_forms(fields):
-    """The fields in which one is hostile: another text, there twice, a file, or missing."""
-    for field in fields:
-        rest = {name: value for name, value in fields.items() if name != field}
-        yield from (((field, name), {**fields, field: text}, {}) for name, text in TEXTS.items())
-        yield (field, "twice"), {**fields, field: [SCRIPT, fields[field]]}, {}
-        yield (field, "a file"), rest, {"files": {field: ("a\0b", b"\xff\x00")}}
-        yield (field, "missing"), rest, {}
-    yield ("other", "unknown"), {**fields, SCRIPT: SCRIPT}, {}
+def hostile_cases(step):
+    """What can be hostile in the form of a step: the field, and its text or what is done to it."""
+    fields = [*FORMS[f"POST /sort/{step}"], *(name for name, steps in LATER.items() if step in steps)]
+    return [*product(fields, (*TEXTS, "twice", "a file", "missing")), ("other", "unknown")]
+
+
+def hostile_form(right, field, name):
+    """A form of which one field is hostile, and its files."""
+    rest = {key: value for key, value in right.items() if key != field}
+    if name in TEXTS:
+        return {**right, field: TEXTS[name]}, {}
+    if name == "twice":
+        return {**right, field: [SCRIPT, right[field]]}, {}
+    if name == "unknown":
+        return {**right, SCRIPT: SCRIPT}, {}
+    return rest, {"files": {field: ("a\0b", b"\xff\x00")}} if name == "a file" else {}
 
 
 def badly_answered(server, kind, every=1):
     """Return which forms of participants are answered badly, and how many had each status."""
-    study, way, wrong, statuses, number = study_for(server, kind), WAYS[kind], [], Counter(), 0
-    for step in way:
-        visitor = Visitor(server, study, way, step)
+    study, way, wrong, statuses = study_for(server, kind), WAYS[kind], [], Counter()
+    visitor = None
+    for step, case in [(one, case) for one in way for case in hostile_cases(one)][every - 1 :: every]:
+        if visitor is None or visitor.step != step:
+            visitor = Visitor(server, study, way, step)
         usual = compared([visitor.stored(), study.settings.as_json(), list(study.classes), [30]])
-        for case, fields, more in hostile_forms(visitor.right(step)):
-            number += 1
-            if number % every:
-                continue
-            answer = visitor.send(step, fields, **more)
-            statuses[answer.status_code] += 1
-            others = compared(visitor.stored()) - usual - compared(fields)
-            fine = answer.status_code < 400 or (answer.status_code < 500 and says_why(answer))
-            if others or not fine:
-                wrong.append((step, case, answer.status_code, others, answer.text[:300]))
-            if answer.status_code < 400:
-                assert SCRIPT not in visitor.browser.get("/sort").text
-                visitor = Visitor(server, study, way, step)
+        fields, more = hostile_form(visitor.right(step), *case)
+        answer = visitor.send(step, fields, **more)
+        statuses[answer.status_code] += 1
+        others = compared(visitor.stored()) - usual - compared(fields)
+        fine = answer.status_code < 400 or (answer.status_code < 500 and says_why(answer))
+        if others or not fine:
+            wrong.append((step, case, answer.status_code, others, answer.text[:300]))
+        if answer.status_code < 400:
+            assert SCRIPT not in visitor.browser.get("/sort").text
+            visitor = None
     return wrong, statuses
 
 

@@ -114,7 +114,7 @@ def badly_asked(everywhere, requests, every=1, first=0):
 
 
 @pytest.mark.parametrize("requests", [hostile_queries, malformed_bodies])
-def test_some_hostile_requests_are_answered(server, admin, requests):
+def test_some_hostile_requests_are_answered(server, admin, few_digits, requests):
     assert badly_asked(Everywhere(server, admin), requests, 401, 11)[0] == []
 
 
