@@ -22,6 +22,7 @@ from consilience.collect.store import Store
 
 SEED = 24
 BETWEEN = (0.5, 3.0)  # seconds from a start to the next kill
+MOST_OF_LOG = 20_000  # characters that are shown of it
 AGAIN = 0.2  # seconds after which somebody whose connection broke tries again
 
 
@@ -77,6 +78,9 @@ def run(arguments: argparse.Namespace) -> bool:
         print(f"{'PostgreSQL' if arguments.postgres else 'SQLite'}, {arguments.at_once} people at once:")
         try:
             record = asyncio.run(under_kills(server, study.join_token, arguments.kills, arguments.at_once))
+        except ExceptionGroup:
+            print((folder / "log").read_text(encoding="utf-8")[-MOST_OF_LOG:])  # which says why an answer was no page
+            raise
         finally:
             server.stop()
         found = collecting.differences(store, study, record)

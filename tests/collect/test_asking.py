@@ -13,10 +13,12 @@ from consilience import Labels, Pairs, read_annotations
 from consilience.collect.results.consensus import advice_on_labels
 from consilience.collect.results.quality import flags_in
 from consilience.collect.settings.model import StudySettings
+from consilience.collect.settings.panel import Panel, Question
 from consilience.collect.settings.study_kinds import DIFFERENT, SAME, cards_of, list_cards, number_pair
 from consilience.collect.settings.training import RightSort, Training
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
+from tests.pages import Page
 
 from .collecting import joined, slow_with_postgresql
 
@@ -460,6 +462,76 @@ def test_practice_tells_what_was_expected(visit, sqlite_store, kind):
 
 
 # ---- the same as other studies
+
+OF_SORTS = re.compile(
+    r"\b(re)?sort(s|ed|ing|ers?)?\b|\bgroup(s|ed|ings?)?\b|\b(piles?|boards?|items?)\b", re.IGNORECASE
+)
+LOOKS = (
+    "",
+    "/settings",
+    "/panel",
+    "/texts",
+    "/training",
+    "/cards",
+    "/people",
+    "/dashboard",
+    "/log",
+    "/judging",
+    "/delete",
+)
+
+
+def words_on(page):
+    """What a page says: its texts, and those of attributes; without the kinds among which a form lets choose."""
+    root = Page(page).root
+    of_others = {"not-asked", "option"}
+    waiting, found = [root], []
+    while waiting:
+        for one in waiting.pop().children:
+            if isinstance(one, str):
+                found.append(one)
+            elif one.tag not in ("script", "style", "code") and not of_others & set(
+                one.attributes.get("class", "").split()
+            ):
+                found += [one.attributes.get(name) or "" for name in ("aria-label", "placeholder", "title", "alt")]
+                waiting.append(one)
+    return [" ".join(text.split()) for text in found]
+
+
+def way_of(browser):
+    """The pages of a participant from consent to the end, and that to withdraw."""
+    consent = browser.get("/sort").text
+    yield consent
+    version = re.search(r'name="version" value="(\w+)"', consent)[1]
+    browser.post("/sort/consent", data={"decision": "agree", "agreed": "yes", "version": version})
+    yield browser.get("/sort/withdraw").text
+    while True:
+        page = browser.get("/sort").text
+        yield page
+        step = re.search(r'action="/sort/(begin|move|submit|answer-seen|questions)"', page)
+        if step is None:
+            return
+        more = {"group": "c1"} if step[1] == "move" else {"asked": "hard", "answer-hard": "1", "moment": "after"}
+        assert browser.post(f"/sort/{step[1]}", data=fields(page) | more).status_code == 303
+
+
+@pytest.mark.parametrize("kind", ["labels", "pairs"])
+def test_no_page_speaks_of_sorts_or_groups(admin, visit, sqlite_store, kind):
+    panel = Panel(consent="Do you agree?", after=(Question("hard", "How hard was it?"),))
+    training = Training(practice=GOLD, admission=(GOLD,), gold=(GOLD,), gold_share=0.5, mark=0.0)
+    settings = {"subset_size": 4, "per_participant": 3, "panel": panel, "training": training}
+    study, other = asking(sqlite_store, kind, **settings), asking(sqlite_store, kind, subset_size=8, per_participant=3)
+    draft = sqlite_store.create_study("Draft", NAMES, kind=kind, settings=study.settings)
+    shown = list(way_of(come(visit, study)))
+    for seed in range(4):
+        answers(sqlite_store, other, n_sets=3, seed=seed)
+    joined(sqlite_store, other)
+    Worker(sqlite_store).run()
+    sqlite_store.close_study(study.id)
+    for one in (study, other, draft):
+        shown += [admin.get(f"/admin/studies/{one.id}{page}").text for page in LOOKS]
+    shown += [admin.get("/admin").text]
+    assert [text for page in shown for text in words_on(page) if OF_SORTS.search(text)] == []
 
 
 def test_a_new_study_is_made_by_its_kind(admin, sqlite_store):

@@ -2,7 +2,9 @@
 
 import io
 import json
+import re
 import zipfile
+from html import unescape
 
 import pytest
 
@@ -146,11 +148,22 @@ def test_pictures_in_a_file_are_written_anew(sqlite_store, study):
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_templates_can_be_previewed_and_opened_at_once(admin, sqlite_store, few_digits, name):
-    assert f'action="/admin/new/template/{name}"' in admin.get("/admin/new").text
+    offered = admin.get("/admin/new").text
+    assert f'action="/admin/new/template/{name}"' in offered
+    assert TEMPLATES[name].holds in unescape(offered)
     made = lead_to(sqlite_store, admin.post(f"/admin/new/template/{name}"))
     assert made.status == "draft"
     assert admin.post(f"/admin/studies/{made.id}/preview").headers["location"] == "/sort"
     assert admin.get("/sort").status_code == 200
+    figures = {
+        made.n_items,
+        made.subset_size,
+        len(made.classes),
+        *(len(one.cards) for one in made.settings.training.gold),
+    }
+    figures |= {len(made.settings.training.practice.cards)} if made.settings.training.practice else set()
+    said = {int(number) for number in re.findall(r"\d+", TEMPLATES[name].holds)}
+    assert said - figures <= ({120} if name == "pictures" else set())  # of which these tests have few
     sqlite_store.open_study(made.id)
 
 

@@ -52,8 +52,12 @@ def begin_with(request: Request, name: str) -> Response:
     """Make a study of a template."""
     if name not in TEMPLATES:
         raise NotFoundError("There is no such template.")
-    made = TEMPLATES[name][1](served_by(request).store)
-    return _lead_to(request, made, "Put your cards in place of these on the page Cards, and look through the settings.")
+    made = TEMPLATES[name].make(served_by(request).store)
+    return _lead_to(
+        request,
+        made,
+        "This is a draft. Put your cards in place of these on the page Cards, and look through the settings.",
+    )
 
 
 def _lead_to(request: Request, study: Study, notice: str) -> Response:

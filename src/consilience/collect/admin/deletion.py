@@ -37,11 +37,11 @@ def delete(request: Request, study: str, form: Form) -> Response:
 def _deletable(store: Store, study_id: str) -> Study:
     """Return a study.
 
-    Raises NotFoundError: there is no such study. Raises NotOpenError: it is open: people may be sorting.
+    Raises NotFoundError: there is no such study. Raises NotOpenError: it is open: people may be at it.
     """
     found = store.study(study_id)
     if found.status == "open":
-        raise NotOpenError("The study is open, and people may be sorting. Close it before you delete it.")
+        raise NotOpenError("The study is open, and people may be taking part. Close it before you delete it.")
     return found
 
 
@@ -52,6 +52,8 @@ def _ask(request: Request, study: Study, **answer: Any) -> Response:
 def lost_with(store: Store, study: Study) -> list[str]:
     """Return what would be lost with a study, in words, with how much of each."""
     counts = store.progress(study.id)
+    of_sorts = (("grouping", "groupings"), ("sort", "sorts"), ("grouping", "groupings"))
+    handed_in, begun, brought = (("set", "sets"),) * 3 if study.is_asked else of_sorts
     pictures = len({item.picture for item in store.items(study.id)} - {None})
     counted = [
         (study.n_items, "card", "cards"),
@@ -61,9 +63,13 @@ def lost_with(store: Store, study: Study) -> list[str]:
             "person, with consent and answers to questions",
             "people, with consent and answers to questions",
         ),
-        (counts["submitted"], "grouping", "groupings"),
-        (counts["open"] + counts["withdrawn"], "sort that is not handed in", "sorts that are not handed in"),
-        (counts["imported"], "grouping that was brought along", "groupings that were brought along"),
+        (counts["submitted"], *handed_in),
+        (
+            counts["open"] + counts["withdrawn"],
+            f"{begun[0]} that is not handed in",
+            f"{begun[1]} that are not handed in",
+        ),
+        (counts["imported"], f"{brought[0]} that was brought along", f"{brought[1]} that were brought along"),
     ]
     if study.kind == JUDGING:
         judged = store.judging_progress(study.id)

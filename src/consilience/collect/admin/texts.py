@@ -16,9 +16,9 @@ from consilience.collect.errors import NotFoundError
 from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.languages import ENGLISH, LANGUAGES, catalogue_for
-from consilience.collect.settings.model import Study, StudySettings
+from consilience.collect.settings.model import QUESTIONS, Study, StudySettings
 from consilience.collect.settings.panel import MOMENTS
-from consilience.collect.settings.sentences import GROUPS, TEXTS
+from consilience.collect.settings.sentences import GROUPS, OF_JUDGES, OF_QUESTIONS, OF_SORTS, TEXTS
 from consilience.collect.settings.texts import own_texts
 from consilience.collect.store import Store
 from consilience.collect.wording.catalogues import is_machine_made
@@ -100,6 +100,7 @@ def _texts_page(request: Request, study: Study, language: str, given: Mapping[st
     usual, code = Wording(language), catalogue_for(language)
     written = _written_in(served_by(request).store, study) if language != study.settings.language else {}
     said = study.settings.translations.get(language, {})
+    unread = OF_QUESTIONS if study.board != QUESTIONS else OF_SORTS | (OF_JUDGES if study.is_asked else set())
     context = {
         "language": language,
         "languages": [(one, _in_english(one)) for one in study.settings.offered],
@@ -108,7 +109,8 @@ def _texts_page(request: Request, study: Study, language: str, given: Mapping[st
         "is_machine_made": is_machine_made(code),
         "changed": [(key, usual[key]) for key in TEXTS if given.get(key)],
         "groups": {
-            title: [(key, usual[key]) for key in group if not given.get(key)] for title, group in GROUPS.items()
+            title: [(key, usual[key]) for key in group if key not in unread and not given.get(key)]
+            for title, group in GROUPS.items()
         },
         "given": given,
         "notice": served_by(request).notices.pop(study.id, ""),

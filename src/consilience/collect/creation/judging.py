@@ -122,9 +122,7 @@ def _consensus_of(store: Store, study: Study) -> list[Cluster]:
     """Return the clusters that were found last, or the categories of a closed sort that hold items."""
     found = store.consensus(study.id)
     if found is None:
-        raise NotOpenError(
-            "There is no consensus yet. The server finds it within seconds after somebody handed in a sort."
-        )
+        raise NotOpenError("There is no consensus yet. The server finds it within seconds after somebody handed in.")
     if study.gives_labels:
         members = [
             (name, tuple(place for place, label in enumerate(found["labels"]) if label == number))

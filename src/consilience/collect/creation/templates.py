@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from consilience.collect.creation import demo
@@ -81,14 +82,34 @@ def make_pairs(store: Store) -> Study:
     return store.create_study("Food: the same shelf?", FOOD, kind="pairs", settings=settings)
 
 
-Make = Callable[[Store], Study]
-TEMPLATES: Mapping[str, tuple[str, Make]] = MappingProxyType(
+@dataclass(frozen=True)
+class Template:
+    """What a study can begin as: its title among the others, what it holds, and what makes it."""
+
+    title: str
+    holds: str
+    make: Callable[[Store], Study]
+
+
+TEMPLATES: Mapping[str, Template] = MappingProxyType(
     {
-        "words": ("Open sort of words", make_words),
-        "closed": ("Closed sort", make_closed),
-        "labels": ("Labels, one card at a time", make_labels),
-        "pairs": ("Same or different, two cards at a time", make_pairs),
-        "pictures": ("Pictures, some for each person", make_pictures),
-        "panel": ("Panel, with consent, practice and a code", make_panel),
+        "words": Template("Open sort of words", "20 foods, sorted into groups of people's own.", make_words),
+        "closed": Template("Closed sort", "20 foods, sorted into 5 shelves of a shop.", make_closed),
+        "labels": Template(
+            "Labels, one card at a time",
+            "20 foods, labelled with one of 3 classes; 6 cards whose label is known are mixed in.",
+            make_labels,
+        ),
+        "pairs": Template("Same or different, two cards at a time", "20 foods, 10 pairs at a time.", make_pairs),
+        "pictures": Template(
+            "Pictures, some for each person",
+            f"{demo.N_ITEMS} pictures of handwritten digits, of which each person sorts {demo.SIZE}.",
+            make_pictures,
+        ),
+        "panel": Template(
+            "Panel, with consent, practice and a code",
+            "20 foods to sort, 6 cards to practise, a consent page, a question at the end, and a code to be changed.",
+            make_panel,
+        ),
     }
 )

@@ -7,6 +7,7 @@ depends neither on the order of the answers nor on the names of items and people
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -29,6 +30,7 @@ from consilience.inference.reweighted import say_few_people
 from consilience.metrics.clusterings import nmi
 
 TARGET = FLOORS["reliability"]  # at which `should_stop` advises to stop
+ITEM = re.compile(r"\bitem(?=s?\b)")
 WRONG = 0.05  # share of the items whose class may be wrong, of which a forecast tells how many labels it takes
 MOST_ROUNDS = 200  # that a summary keeps
 MOST_NAMES = 5  # of a cluster
@@ -155,7 +157,8 @@ def advice_on_labels(labels: Labels) -> dict[str, Any] | None:
     if not (decision.stop or say_few_people(labels.n_annotators)):
         needed = session.labels_needed(WRONG).labels
         more = max(0, int(needed) - labels.n_rows) if np.isfinite(needed) else None
-    return {"stop": decision.stop, "reason": decision.reason, "reliability": None, "more": more, "target": WRONG}
+    reason = ITEM.sub("card", decision.reason)  # as people, and the pages of a study, call what they see
+    return {"stop": decision.stop, "reason": reason, "reliability": None, "more": more, "target": WRONG}
 
 
 def count_answers(kind: str, study: Study, rows: Sequence[Submitted]) -> dict[str, Any]:

@@ -209,6 +209,10 @@ ASKING = {
     ),
     "admission_again_text_asked": "Your answers differ too much from what is expected. Tries left: {left}.",
     "admitted_asked": "You passed the test, and take part. What you answer from now on counts.",
+    "withdraw_text_asked": (
+        "Your answers and what the link by which you came says of you are deleted, and cannot be brought back. Results "
+        "that were published before stay as they are."
+    ),
     "not_admitted_asked": "You did not pass the test",
     "not_admitted_asked_text": (
         "Your answers differ too much from what is expected, so you cannot take part in this study. Thank you for your "
@@ -336,7 +340,7 @@ CHOOSING = {
 GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "Start and instructions": INSTRUCTIONS,
-        "The board": BOARD,
+        "The task": BOARD,
         "Saving": STATUS,
         "Handing in": HANDING_IN,
         "What screen readers say": SPOKEN,
@@ -354,6 +358,23 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 TEXTS: Mapping[str, str] = MappingProxyType({key: text for group in GROUPS.values() for key, text in group.items()})
+OF_SORTS = frozenset(
+    {
+        *(set(BOARD) - {"hand_in", "previous", "enlarge", "explain"}),
+        *(*SPOKEN, *HANDING_IN, "most_groups_text"),
+        *(key for key in TEXTS if f"{key}_asked" in TEXTS or key.startswith(("how_piles", "how_sheet"))),
+        *("task_open", "task_closed", "task_hybrid", "how_few", "how_many", "how_required", "consent_moves"),
+        *("thanks_text", "questions_after_text", "nothing_left", "nothing_left_text", "not_admitted_text"),
+        *("feedback_missed", "feedback_intruders"),
+    }
+)
+"""The texts that only people who sort on a board read."""
+OF_QUESTIONS = frozenset({*ASKING, *JUDGING})
+"""The texts that they do not."""
+OF_JUDGES = frozenset(
+    {*("task_judging", "how_judging", "judge_question", "judge_keys", "sorted_before"), "sorted_before_text"}
+)
+"""The texts that only those read who are shown four cards."""
 SINGULARS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "how_few": ("count", "Put at least {count} card into each group."),
