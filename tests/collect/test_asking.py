@@ -14,8 +14,10 @@ from consilience.collect.results.consensus import advice_on_labels
 from consilience.collect.results.quality import flags_in
 from consilience.collect.settings.model import StudySettings
 from consilience.collect.settings.panel import Panel, Question
+from consilience.collect.settings.sentences import TEXTS
 from consilience.collect.settings.study_kinds import DIFFERENT, SAME, cards_of, list_cards, number_pair
 from consilience.collect.settings.training import RightSort, Training
+from consilience.collect.wording.wording import Wording
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
 from tests.pages import Page
@@ -516,13 +518,18 @@ def way_of(browser):
 
 
 @pytest.mark.parametrize("kind", ["labels", "pairs"])
-def test_no_page_speaks_of_sorts_or_groups(admin, visit, sqlite_store, kind):
+def test_no_page_speaks_of_sorts_or_groups(admin, visit, sqlite_store, monkeypatch, kind):
     panel = Panel(consent="Do you agree?", after=(Question("hard", "How hard was it?"),))
     training = Training(practice=GOLD, admission=(GOLD,), gold=(GOLD,), gold_share=0.5, mark=0.0)
     settings = {"subset_size": 4, "per_participant": 3, "panel": panel, "training": training}
     study, other = asking(sqlite_store, kind, **settings), asking(sqlite_store, kind, subset_size=8, per_participant=3)
     draft = sqlite_store.create_study("Draft", NAMES, kind=kind, settings=study.settings)
-    shown = list(way_of(come(visit, study)))
+    read = set()
+    with monkeypatch.context() as watched:
+        watched.setattr(Wording, "__getitem__", lambda said, key: read.add(key) or dict.__getitem__(said, key))
+        shown = list(way_of(come(visit, study)))
+    texts = set(re.findall(r'name="text-(\w+)"', admin.get(f"/admin/studies/{study.id}/texts").text))
+    assert read & set(TEXTS) <= texts  # where a study can replace them
     for seed in range(4):
         answers(sqlite_store, other, n_sets=3, seed=seed)
     joined(sqlite_store, other)

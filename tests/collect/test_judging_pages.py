@@ -210,7 +210,7 @@ def test_one_click_makes_a_study_of_the_consensus(admin, sqlite_store):
     ask_judges(sqlite_store, first, 2, guessers=0, knows=1.0)
     page = admin.get(f"/admin/studies/{source.id}/judging").text
     assert f'href="/admin/studies/{first.id}"' in page
-    assert "100 %" in page
+    assert "100%" in page
     made = admin.post(f"/admin/studies/{source.id}/judging")
     study = sqlite_store.studies()[0]
     assert made.headers["location"] == f"/admin/studies/{study.id}"
