@@ -161,7 +161,6 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     pages.globals.update(static=static_address(), known_languages=list_languages)
-    # all at once: main.js imports what imports others, and each step would be a way to the server and back
     pages.globals["board_modules"] = sorted(path.name for path in Path(str(STATIC), "board").glob("*.js"))
     pages.filters["day"] = day
     pages.filters["markdown"] = as_html
