@@ -60,7 +60,7 @@ def test_a_training_survives_its_form_with_the_pictures_of_its_cards():
         ({"practice": "owl, robin"}, "a group, a colon and its cards"),
         ({"admission": "Birds: owl\n: robin"}, "A line of the admission"),
         ({"gold": "Birds:"}, "'Birds' of the gold has no cards"),
-        ({"practice": "A: a, b\nB: c\n\nA: d\nB: e"}, "There is one practice sort"),
+        ({"practice": "A: a, b\nB: c\n\nA: d\nB: e"}, "There is one practice; take out"),
         ({"mark": "high"}, "'mark' must be a number"),
         ({"tries": "2.5"}, "'tries' must be a whole number"),
     ],

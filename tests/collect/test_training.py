@@ -165,8 +165,9 @@ def test_json_that_is_no_training_is_refused(values):
     ],
 )
 def test_training_that_cannot_be_scored_is_refused(training, sentence):
-    with pytest.raises(InputError, match=sentence):
-        with_checked_training(StudySettings(training=training), "open", ITEMS, set())
+    for kind, called in (("open", "sort"), ("pairs", "set")):
+        with pytest.raises(InputError, match=sentence.replace("sort", called)):
+            with_checked_training(StudySettings(training=training), kind, ITEMS, set())
 
 
 def test_the_groups_of_a_closed_sort_are_its_categories():

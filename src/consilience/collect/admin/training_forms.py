@@ -38,7 +38,7 @@ def training_in(form: Mapping[str, Any], items: Sequence[Item], earlier: Trainin
     own = {card.name: card for role in ROLES for sort in earlier.sorts(role) for card in sort.cards}
     sorts = {role: tuple(sorts_of(text_of(form, role), CALLED[role], names, own)) for role in ROLES}
     if len(sorts[PRACTICE]) > 1:
-        raise InputError("There is one practice sort; take out the empty line between its groups.")
+        raise InputError("There is one practice; take out the empty line in it.")
     return Training(
         practice=next(iter(sorts[PRACTICE]), None),
         admission=sorts[ADMISSION],

@@ -9,7 +9,7 @@ from consilience.collect.settings.checks import LONGEST_NAME, LONGEST_TEXT
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.kinds import checked_fields, declared_in
 from consilience.collect.settings.model import Item, StudySettings
-from consilience.collect.settings.study_kinds import kind_of_answers
+from consilience.collect.settings.study_kinds import ASKED, kind_of_answers
 from consilience.collect.settings.training import (
     ADMISSION,
     GOLD,
@@ -24,7 +24,7 @@ from consilience.collect.settings.training import (
 )
 from consilience.errors import InputError
 
-CALLED = {PRACTICE: "The practice sort", ADMISSION: "Admission sort", GOLD: "Gold sort"}
+CALLED = {PRACTICE: "The practice", ADMISSION: "Admission", GOLD: "Gold"}
 
 
 def with_checked_training(
@@ -44,12 +44,12 @@ def with_checked_training(
     numbers = checked_fields(training, {name: f"{name!r} of the training" for name in declared_in(training)})
     for role, most in ((ADMISSION, MOST_ADMISSION_SORTS), (GOLD, MOST_GOLD_SORTS)):
         if len(training.sorts(role)) > most:
-            raise InputError(f"There can be at most {most} {role} sorts. Got {len(training.sorts(role))}.")
+            raise InputError(f"There can be at most {most} {role} {_call(kind)}s. Got {len(training.sorts(role))}.")
     names = {item.name for item in items}
     categories = settings.categories if kind_of_answers(kind) == "labels" else None
     found = {
         role: [
-            _checked_sort(sort, _name_round(role, place), names, categories, pictures)
+            _checked_sort(sort, _name_round(role, place, kind), names, categories, pictures)
             for place, sort in enumerate(training.sorts(role), 1)
         ]
         for role in ROLES
@@ -63,12 +63,16 @@ def with_checked_training(
     )
     for role in ROLES:
         for place, sort in enumerate(checked.sorts(role), 1):
-            _require_sizes(sort, _name_round(role, place), settings)
+            _require_sizes(sort, _name_round(role, place, kind), settings)
     return replace(settings, training=checked)
 
 
-def _name_round(role: str, place: int) -> str:
-    return CALLED[role] if role == PRACTICE else f"{CALLED[role]} {place}"
+def _call(kind: str) -> str:
+    return "set" if kind in ASKED else "sort"
+
+
+def _name_round(role: str, place: int, kind: str) -> str:
+    return f"{CALLED[role]} {_call(kind)}" if role == PRACTICE else f"{CALLED[role]} {_call(kind)} {place}"
 
 
 def _checked_sort(
