@@ -78,7 +78,8 @@ class ConsentStep:
 def consent_of(visit: Visit) -> str:
     """Return the text of the consent, with the sentence on moves where they are exported; empty if there is none."""
     text = visit.wording.own(visit.study.settings.panel.consent)
-    return f"{text}\n\n{visit.wording['consent_moves']}" if text and visit.study.settings.moves else text
+    tells_moves = text and visit.study.settings.moves
+    return "\n\n".join((text, visit.wording["consent_moves"])) if tells_moves else text
 
 
 def version_of(text: str) -> str:
