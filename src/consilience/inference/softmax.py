@@ -101,12 +101,12 @@ def _chunk_moments(chunk: SoftmaxItems, coefficients: np.ndarray, evidence: np.n
     np.exp(weight, out=weight)
     total = np.ones(len(weight)) @ weight
     log_normalizer = float(largest.sum() + np.log(total).sum())
-    if evidence is None:
-        # the design has fewer columns than there are clusters, as a rule: normalising it is cheaper
+    if evidence is None and chunk.design.shape[1] < len(weight):  # normalising the smaller one is cheaper
         design = weight @ (chunk.design / total[:, None])
         return Moments(log_normalizer, design.T, np.empty((0, len(weight))))
     weight /= total
-    return Moments(log_normalizer, (weight @ chunk.design).T, chunk.labels.T @ weight.T)
+    labels = np.empty((0, len(weight))) if evidence is None else chunk.labels.T @ weight.T
+    return Moments(log_normalizer, (weight @ chunk.design).T, labels)
 
 
 def posteriors(
