@@ -176,6 +176,29 @@ def fit_until_interrupted(model, X, said, monkeypatch, n_epochs=2):
             model.fit(X, said)
 
 
+def test_training_is_compiled_during_the_warm_start(study, monkeypatch):
+    compiled, advance = [], restarts.advance
+
+    def note(event, seconds, **details):
+        if event == "/jax/core/compile/backend_compile_duration":
+            compiled.append(event)
+
+    def interrupted(*given):
+        before = len(compiled)
+        advance(*given)
+        assert before > 0
+        assert len(compiled) == before
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(restarts, "advance", interrupted)
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            BayesSCDC(4, **SMALL | {"hidden": (17,)}).fit(*study[:2])  # of a size that no other test compiles
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
+
+
 class TestCheckpoint:
     def test_a_resumed_fit_equals_an_uninterrupted_one(self, plain, study, tmp_path, monkeypatch):
         X, said, _ = study

@@ -1,7 +1,7 @@
 """Values of parameters that are "auto": widths of networks, numbers of restarts and epochs, and the end of training.
 
-As measured on 100 to 60 000 items (docs/papers/deep): narrow networks are enough for few features, and ten of them cost
-little more than one; of few items, a single start often ends in a poor maximum.
+As measured on 100 to 60 000 items (docs/papers/deep): narrow networks are enough for few features; of few items, a
+single start often ends in a poor maximum.
 
 Many features need a longer warm start. An autoencoder of pictures leaves some dimensions of some items to N(0, I) at
 first, and learns them later. If training begins before, these dimensions are as broad as the Gaussians of the mixture,

@@ -98,7 +98,7 @@ class BayesSCDC(DeepClustering):
         training, for dropout. A model with your own modules can be pickled if they can, but not saved by
         `consilience.save`.
     n_init : "auto" or int, default="auto"
-        Number of restarts, run in parallel; the one with the highest bound is kept. "auto": 10 with at most 2000 items
+        Number of restarts; the one with the highest bound is kept. "auto": 10 with at most 2000 items
         and 50 features, else 1. With modules of your own, the first begins with their weights, and the others with the
         entries of each matrix in a random order.
     n_epochs : "auto" or int, default="auto"

@@ -1,7 +1,7 @@
 """Interface between a deep model and its training: one Equinox module of settings, a prior, and pure functions.
 
 A `DeepModel` holds no weights. The state of a fit is a `Fit`, which has only arrays, so that fits can be stacked to
-train restarts in parallel (`jax.vmap`), and saved and resumed bit for bit. Settings are static: compiled code depends
+train all restarts in one call, and saved and resumed bit for bit. Settings are static: compiled code depends
 on them, and two models with equal settings share it. The prior's numbers are arrays, and can change without
 recompilation.
 """

@@ -1,8 +1,11 @@
-"""From data to trained fits: warm start, first clusters, epochs; several restarts in parallel."""
+"""From data to trained fits: warm start, first clusters, epochs; several restarts in one call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import jax
@@ -23,6 +26,10 @@ OF_START, OF_TEACHING = 1 << 20, (1 << 20) + 1  # to derive keys that differ fro
 FIRST_SURE = 0.9  # responsibility of an annotated item's first cluster
 
 
+# for code that runs a few times in a fit, of which the compilation takes most of the time
+compiled_quickly = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+
+
 class Course(NamedTuple):
     """Fits of all restarts during training.
 
@@ -40,19 +47,42 @@ class Course(NamedTuple):
 
 
 def begin(model: DeepModel, data: Data, keys: Array, n_epochs: int, tick: Callable[[], object]) -> Course:
-    """Run a warm start, then find first clusters, for one restart per key; call `tick` after each epoch."""
-    split = _split(keys)
-    parameters, optimiser = _start_untrained(model, split[:, 0])
-    for epoch in range(n_epochs):
-        parameters, optimiser = jax.block_until_ready(_warm_up(model, data, parameters, optimiser, split[:, 1], epoch))
-        tick()
-    latent = _positions(data, parameters)
-    found = [
-        _first(model, data, np.asarray(one, float), key) for one, key in zip(latent.mean, split[:, 2], strict=True)
-    ]
-    first, joined = (jnp.stack(part) for part in zip(*found, strict=True))
-    fits = _start(model, data, parameters, latent, first, joined, split[:, 3])
+    """Run a warm start, then find first clusters, for one restart per key; call `tick` after each epoch.
+
+    What follows is compiled meanwhile, in another thread.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_compile_training, model, data, len(keys))
+        split = _split(keys)
+        parameters, optimiser = _start_untrained(model, split[:, 0])
+        for epoch in range(n_epochs):
+            found = _warm_up(model, data, parameters, optimiser, split[:, 1], epoch)
+            parameters, optimiser = jax.block_until_ready(found)
+            tick()
+        latent = _positions(data, parameters)
+        positions = (np.asarray(one, float) for one in latent.mean)
+        chosen = [_first(model, data, one, key) for one, key in zip(positions, split[:, 2], strict=True)]
+        first, joined = (jnp.stack(part) for part in zip(*chosen, strict=True))
+        fits = _start(model, data, parameters, latent, first, joined, split[:, 3])
     return Course(fits, np.empty((0, len(keys))), np.empty((0, len(keys)), int))
+
+
+def _compile_training(model: DeepModel, data: Data, n_restarts: int) -> None:
+    """Compile all that begins with fits of this size; JAX finds it when it is called."""
+
+    def fits() -> Fit:
+        remembered = jnp.zeros((len(data.annotated), model.n_clusters))
+        fit = blank(model, data.n_annotators)._replace(remembered=remembered)
+        return jax.tree.map(lambda part: jnp.broadcast_to(part, (n_restarts, *part.shape)), fit)
+
+    several = jax.eval_shape(fits)
+    one = jax.eval_shape(lambda: jax.tree.map(lambda part: part[0], fits()))
+    _train.lower(model, data, several).compile()
+    if model.merges:
+        _merge.lower(model, data, several).compile()
+    _owners.lower(model, several).compile()
+    survey.lower(model, data, one).compile()
+    _bound.lower(model, data, one, jax.eval_shape(survey, model, data, one)).compile()
 
 
 def advance(model: DeepModel, data: Data, course: Course, n_epochs: int) -> Course:
@@ -79,9 +109,11 @@ def finish(model: DeepModel, data: Data, course: Course) -> tuple[Fit, Any, floa
 
     At the end its components are joined to clusters, which may change its bound.
     """
-    bounds = np.asarray(_bounds(model, data, course.fits), float)
+    fits = [jax.tree.map(itemgetter(place), course.fits) for place in range(course.losses.shape[1])]
+    # one restart after another: each survey holds all items
+    bounds = np.array([_bound(model, data, fit, survey(model, data, fit)) for fit in fits], float)
     best = int(np.nanargmax(bounds)) if np.isfinite(bounds).any() else 0
-    fit = jax.tree.map(lambda part: part[best], course.fits)
+    fit = fits[best]
     joined, found = model.joined(data, fit, survey(model, data, fit))
     bound = float(bounds[best]) if joined is fit else float(_bound(model, data, joined, found))
     return joined, found, bound, bounds
@@ -101,11 +133,9 @@ def _train(model: DeepModel, data: Data, fits: Fit) -> tuple[Fit, Array]:
 
 
 def _each(function: Callable[..., Any], *stacked: PyTree) -> Any:
-    """Apply a function to every restart; to a single one directly, as code with an axis of restarts is slower."""
-    if len(jax.tree.leaves(stacked)[0]) > 1:
-        return jax.vmap(function)(*stacked)
-    found = function(*jax.tree.map(lambda part: part[0], stacked))
-    return jax.tree.map(lambda part: part[None], found)
+    """Apply a function to every restart: all at once, or on a processor, where that is slower, one after another."""
+    at_once = None if jax.default_backend() == "cpu" else len(jax.tree.leaves(stacked)[0])
+    return jax.lax.map(lambda one: function(*one), stacked, batch_size=at_once)
 
 
 @jax.jit
@@ -113,7 +143,7 @@ def _split(keys: Array) -> Array:
     return jax.vmap(lambda key: jax.random.split(key, 4))(keys)
 
 
-@jax.jit
+@compiled_quickly
 def _start_untrained(model: DeepModel, keys: Array) -> tuple[PyTree, PyTree]:
     parameters = jax.vmap(model.untrained)(keys)
     parameters = jax.vmap(with_new_start)(parameters, keys, jnp.arange(len(keys)))
@@ -140,13 +170,7 @@ def _owners(model: DeepModel, fits: Fit) -> Array:
     return jax.vmap(model.n_owners)(fits)
 
 
-@jax.jit
-def _bounds(model: DeepModel, data: Data, fits: Fit) -> Array:
-    # one restart after another: each survey holds all items
-    return jax.lax.map(lambda fit: model.lower_bound(data, fit, survey(model, data, fit)), fits)
-
-
-@jax.jit
+@compiled_quickly
 def _bound(model: DeepModel, data: Data, fit: Fit, found: Any) -> Array:
     return model.lower_bound(data, fit, found)
 
