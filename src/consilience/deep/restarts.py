@@ -133,9 +133,16 @@ def _train(model: DeepModel, data: Data, fits: Fit) -> tuple[Fit, Array]:
 
 
 def _each(function: Callable[..., Any], *stacked: PyTree) -> Any:
-    """Apply a function to every restart: all at once, or on a processor, where that is slower, one after another."""
-    at_once = None if jax.default_backend() == "cpu" else len(jax.tree.leaves(stacked)[0])
-    return jax.lax.map(lambda one: function(*one), stacked, batch_size=at_once)
+    """Apply a function to every restart: all at once, or on a processor, where that is slower, one after another.
+
+    To a single one directly, as code with an axis of restarts is slower.
+    """
+    n_restarts = len(jax.tree.leaves(stacked)[0])
+    if n_restarts > 1:
+        at_once = None if jax.default_backend() == "cpu" else n_restarts
+        return jax.lax.map(lambda one: function(*one), stacked, batch_size=at_once)
+    found = function(*jax.tree.map(itemgetter(0), stacked))
+    return jax.tree.map(lambda part: part[None], found)
 
 
 @jax.jit
