@@ -44,7 +44,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -267,25 +266,30 @@ def calibration(
     logs = np.log(probability)
     said = rows_of(model.log_table, annotator, label)
     score, without = (np.add.reduceat(each, starts) for each in (said, logs))
-    others = without[own] - sum_cells(logs, item, annotator)
+    # by class: sums over few classes take a third of the time of those over the last axis
+    others = np.ascontiguousarray((without[own] - sum_cells(logs, item, annotator)).T)
+    probability, score = np.ascontiguousarray(probability.T), np.ascontiguousarray(score.T)
+    weights = log_weights[:, None]
 
     def of_labels(temperature: float) -> ValueAndSlope:
         before = others / temperature
-        before += log_weights
-        before -= reduce(np.maximum, before.T)[:, None]  # some times as fast as max(1)
+        before += weights
+        before -= before.max(0)
         np.exp(before, out=before)
-        total, predicted = before.sum(1), np.einsum("rk,rk->r", before, probability)
+        both = before * probability
+        total, predicted = before.sum(0), both.sum(0)
         value = PENALTY * np.log(temperature) - float(np.log(predicted / total).sum())
         before *= others
-        slope = np.einsum("rk,rk->r", before, probability) / predicted - before.sum(1) / total
+        both *= others
+        slope = both.sum(0) / predicted - before.sum(0) / total
         return value, PENALTY + float(slope.sum()) / temperature
 
     def of_scores(temperature: float) -> ValueAndSlope:
         scaled = score / temperature
-        log_posterior = log_softmax(scaled + log_weights, axis=1)
+        log_posterior = log_softmax(scaled + weights, axis=0)
         return -float((target * log_posterior).sum()), float(((target - np.exp(log_posterior)) * scaled).sum())
 
-    target = softmax(without / _least(of_labels) + log_weights, axis=1)
+    target = softmax(without.T / _least(of_labels) + weights, axis=0)
     return Calibration(_least(of_scores), floors, confusion_of_good_annotators(model, log_weights))
 
 
