@@ -17,6 +17,7 @@ QUICK_ITEMS = 500  # up to which `quick_kmeans` saves time
 QUICK_SWEEPS = 10
 JITTER = 1e-9  # of coordinates, so that no two points are equal
 MOST_CELLS = 200_000  # groups × clusters up to which a dense table of counts is quicker
+FEW = 8  # clusters
 TIE = 1e-6  # between probabilities that are told apart by how sums are rounded, if at all
 
 Clusters = Int[np.ndarray, " items"]
@@ -40,7 +41,11 @@ def are_tied(probability: Float[np.ndarray, "items clusters"]) -> Bool[np.ndarra
 
 def highest(probability: Float[np.ndarray, "items clusters"]) -> Bool[np.ndarray, "items clusters"]:
     """Whether a cluster is the most probable one of an item, or tied with it."""
-    return np.asarray(probability >= probability.max(1, keepdims=True) - TIE)
+    if probability.shape[1] <= FEW:  # down the columns of a copy, in a tenth of the time
+        largest = np.ascontiguousarray(probability.T).max(0)
+    else:
+        largest = probability.max(1)
+    return np.asarray(probability >= largest[:, None] - TIE)
 
 
 def by_falling_size(sizes: Int[np.ndarray, " clusters"]) -> Int[np.ndarray, " owned"]:

@@ -439,10 +439,11 @@ class DawidSkene(LabelAggregator):
             before[: len(constant)][constant] = 0
         copies = copies_of(self, labels, known=known, annotators=annotators)
         heard = HeardLabels(without(labels, constant), known, copies.group)
-        pull, first = self._choose_prior(heard, history)
+        pull, tried = self._choose_prior(heard, history)
         self.is_cautious_ = pull != NO_PULL
-        wanted = self._wanted_subtypes(heard, history, pull)
-        first, fit = self._fits(heard, pull, len(annotators), before, wanted, first)
+        wanted = self._wanted_subtypes(heard, history, pull, tried)
+        of_all = tried if tried is not None and tried.n_items == len(heard.labels) else None
+        first, fit = self._fits(heard, pull, len(annotators), before, wanted, of_all)
         keep_trace(self, fit.trace)
         found, has_gold = self._calibration(heard, first), not heard.free.all()
         notes = note_on_few(heard.sums, has_gold=has_gold) if pull == PULL_OF_ONE else []
@@ -462,8 +463,10 @@ class DawidSkene(LabelAggregator):
             warn_of_shared_errors(type(self).__name__, n_independent, has_gold, heard.sums)
         return self
 
-    def _wanted_subtypes(self, heard: HeardLabels, history: Counts | float, pull: Pull) -> int | None:
-        """Number of subtypes; None for the number that the bound favours."""
+    def _wanted_subtypes(
+        self, heard: HeardLabels, history: Counts | float, pull: Pull, tried: SubtypeFit | None
+    ) -> int | None:
+        """Number of subtypes; None for the number that the bound favours. `tried` may be a fit of the same sample."""
         if not is_auto(self.subtypes):
             if int(self.subtypes) > 1 and np.any(history):
                 raise InputError("history has counts of classes, not of subtypes. Leave out subtypes, or the history.")
@@ -477,7 +480,10 @@ class DawidSkene(LabelAggregator):
         if not sample.n_rows:
             return 1
         group = heard.group[labels.annotators.get_indexer(sample.annotators)]
-        return self._fits(HeardLabels(sample, None, group), pull, sample.n_annotators)[1].evidence.n_subtypes
+        is_tried = heard.known is None and sample.n_annotators == labels.n_annotators
+        first = tried if is_tried and tried is not None and tried.n_items == len(sample) else None
+        fit = self._fits(HeardLabels(sample, None, group), pull, sample.n_annotators, first=first)[1]
+        return fit.evidence.n_subtypes
 
     def may_be_cautious(self, n_classes: int) -> bool:
         """Whether there is a cautious prior of such matrices."""
@@ -486,8 +492,9 @@ class DawidSkene(LabelAggregator):
     def _choose_prior(self, heard: HeardLabels, history: Counts | float) -> tuple[Pull, SubtypeFit | None]:
         """Return the pull under which labels go better with the others of their items.
 
-        With the fit of all labels under it, if there is one: of many, a sample decides, unless it has fewer labels than
-        the confusion matrices have cells. It would tell little of these, and be fitted in more sweeps than all labels.
+        With the fit under it, if there is one: of all labels, or of many, of a sample, which decides unless it has
+        fewer labels than the confusion matrices have cells. It would tell little of these, and be fitted in more sweeps
+        than all labels.
         """
         labels = heard.labels
         if not self.may_be_cautious(labels.n_classes) or np.any(history):
@@ -496,8 +503,7 @@ class DawidSkene(LabelAggregator):
             return PULL_OF_ONE, None
         if not can_tell(heard.sums):
             return NO_PULL, None
-        is_sample = labels.n_rows > MOST_LABELS > labels.n_annotators * labels.n_classes**2
-        if is_sample:
+        if labels.n_rows > MOST_LABELS > labels.n_annotators * labels.n_classes**2:
             items = sampled_items(labels, heard.free & (np.diff(labels.indptr) > 1))
             heard = HeardLabels(labels[items], None, heard.group)
 
@@ -509,7 +515,7 @@ class DawidSkene(LabelAggregator):
         fits = [self._fits(heard, pull, labels.n_annotators, n_subtypes=1)[0] for pull in pulls]
         ordinary, cautious = map(correlation, fits)
         collapsed = has_collapsed(ordinary, cautious, heard.sums.n_compared)
-        return pulls[collapsed], None if is_sample else fits[collapsed]
+        return pulls[collapsed], fits[collapsed]
 
     def _fits(
         self,

@@ -65,6 +65,11 @@ class SubtypeFit:
     trace: Trace[DawidSkeneState]
     evidence: DawidSkeneEvidence
 
+    @property
+    def n_items(self) -> int:
+        """Number of items whose labels are fitted."""
+        return self.evidence.chunks.n_items
+
     def responsibilities(self) -> Responsibilities:
         """q(z) of all items, (items, components)."""
         state = self.trace.state
