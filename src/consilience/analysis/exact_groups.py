@@ -124,16 +124,16 @@ def _distinct_groups(groupings: Groupings) -> tuple[csr_array, csr_array]:
     of_group = csr_array(groupings.incidence.T)
     of_group.sort_indices()
     numbers: dict[bytes, int] = {}
-    first, number, annotator = list[int](), list[int](), list[int]()
-    for group in np.flatnonzero(np.diff(of_group.indptr) >= FEWEST).tolist():
+    first, number = list[int](), list[int]()
+    large = np.flatnonzero(np.diff(of_group.indptr) >= FEWEST)
+    for group in large.tolist():
         key = of_group.indices[of_group.indptr[group] : of_group.indptr[group + 1]].tobytes()
         if key not in numbers:
             numbers[key] = len(first)
             first.append(group)
         number.append(numbers[key])
-        annotator.append(int(groupings.annotator_of_group[group]))
     shape = (len(first), groupings.n_annotators)
-    people = csr_array((np.ones(len(number)), (number, annotator)), shape=shape)
+    people = csr_array((np.ones(len(number)), (number, groupings.annotator_of_group[large])), shape=shape)
     people.data[:] = 1  # a person may make a group in several groupings
     return of_group[first], people
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,11 @@ class PairMakers:
     groupings: Groupings
     group: Int[np.ndarray, "groupings items"]
 
+    @cached_property
+    def _annotators(self) -> np.ndarray:
+        """Their names, which are looked up for each pair."""
+        return self.groupings.annotators.to_numpy(dtype=object)
+
     @classmethod
     def of(cls, groupings: Groupings) -> PairMakers:
         """Gather them."""
@@ -106,7 +112,7 @@ class PairMakers:
 
     def _owners(self, groupings: Int[np.ndarray, " chosen"]) -> list[Any]:
         numbers = np.unique(self.groupings.annotator_of_grouping[groupings])
-        return [plain(name) for name in self.groupings.annotators[numbers]]
+        return self._annotators[numbers].tolist()
 
     def names(self, item_a: int, item_b: int, standard: StandardNames) -> list[tuple[str, int]]:
         """Return the standard names of the groups that hold both, each with the number of these groups."""

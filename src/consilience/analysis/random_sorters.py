@@ -37,7 +37,9 @@ p-value says nothing; one below .005 says as much as anybody's, since its level 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -170,17 +172,21 @@ def _sorts_of(groupings: Groupings) -> list[list[PersonSort]]:
     for grouping, annotator in enumerate(groupings.annotator_of_grouping):
         if any(len(each) for each in groups[grouping]):
             by_annotator[annotator].append(groups[grouping])
-    return [_sort_of(each) for each in by_annotator]
+    pairs_of = cache(lambda size: np.array(np.triu_indices(size, 1)))  # most groups are of a few sizes
+    return [_sort_of(each, pairs_of) for each in by_annotator]
 
 
-def _sort_of(groupings: list[list[np.ndarray]]) -> list[PersonSort]:
-    """Return the groupings of one annotator, each a list of the items of its groups."""
+def _sort_of(groupings: list[list[np.ndarray]], pairs_of: Callable[[int], np.ndarray]) -> list[PersonSort]:
+    """Return the groupings of one annotator, each a list of the items of its groups.
+
+    pairs_of : function from the size of a group to the places of its pairs.
+    """
     inside = [np.unique(np.concatenate(groups)) for groups in groupings]
     items = np.unique(np.concatenate([*inside, np.empty(0, dtype=np.intp)]))
     sort = []
     for groups, of_grouping in zip(groupings, inside, strict=True):
         places = [np.searchsorted(of_grouping, each) for each in groups]
-        pairs = np.concatenate([each[np.array(np.triu_indices(len(each), 1))] for each in places], axis=1)
+        pairs = np.concatenate([each[pairs_of(len(each))] for each in places], axis=1)
         sums = PermutationSums.of_groups(np.array([len(each) for each in groups], dtype=float))
         sort.append(PersonSort(of_grouping, np.searchsorted(items, of_grouping), pairs, sums))
     return sort

@@ -138,15 +138,17 @@ def _tests(
     memberships: Memberships, first: Int[np.ndarray, " pairs"], second: Int[np.ndarray, " pairs"]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return for each pair the number of people, the share who put it together, and both p-values."""
-    n, by = memberships.n_items, memberships.annotator_of_grouping
+    n = memberships.n_items
     group = np.full((n, memberships.n_groupings), MISSING)
     group[memberships.item, memberships.grouping] = memberships.group
+    order = np.argsort(memberships.annotator_of_grouping, kind="stable")  # those of a person are adjacent
+    group, by = group[:, order], memberships.annotator_of_grouping[order]
     held = group != MISSING
     joined = ((group[:, :, None] == group.T) & held[:, :, None]).view(np.int8)
     # pairs are in the order of their first items
     company = np.concatenate([_company(joined, held, by, item) for item in range(n - 1)])
     used = memberships.grouping_of_group[memberships.group_sizes > 0]
-    chance = 1 / np.maximum(np.bincount(used, minlength=len(by)), 1)
+    chance = 1 / np.maximum(np.bincount(used, minlength=len(by)), 1)[order]
     people, counts, apart = _kept_apart(joined, held, by, chance, (first, second))
     return people, counts / np.maximum(people, 1), company, apart
 
@@ -159,8 +161,7 @@ def _company(
 ) -> Float[np.ndarray, " others"]:
     """Return the p-values of the company of an item and each later one."""
     n = len(held)
-    order = np.argsort(by, kind="stable")
-    people = np.unique(by[order], return_index=True)[1]
+    people = np.unique(by, return_index=True)[1]
     at_once = max(1, CELLS_AT_ONCE // (len(by) * n))
     found = []
     for start in range(item + 1, n, at_once):
@@ -168,21 +169,23 @@ def _company(
         difference = joined[item] - joined[others]
         difference[:, :, item] = 0
         difference[np.arange(len(others)), :, others] = 0
-        difference[~(held[item] & held[others])] = 0
-        of_person = np.add.reduceat(difference[:, order], people, axis=1, dtype=float)
+        difference *= (held[item] & held[others])[:, :, None]
+        of_person = difference.astype(float)
+        if len(people) < len(by):
+            of_person = np.add.reduceat(of_person, people, axis=1)
         found.append(p_of_random_signs(of_person))
     return np.concatenate(found)
 
 
 def p_of_random_signs(vectors: Float[np.ndarray, "sets people items"]) -> Float[np.ndarray, " sets"]:
     """Probability that the length of the sum of vectors with random signs is at least that of the sum, of each set."""
-    n_people = (vectors != 0).any(2).sum(1)
+    own = np.einsum("spi,spi->sp", vectors, vectors)
+    n_people = (own > 0).sum(1)
     least = 2.0 ** (1 - np.maximum(n_people, 1))  # all signs alike, one way or the other: no result is rarer
-    own = (vectors**2).sum(2)
     turned = vectors.transpose(0, 2, 1)
     gram = turned @ vectors
     observed, mean = (vectors.sum(1) ** 2).sum(1), own.sum(1)
-    squared = (vectors @ gram * vectors).sum(2)  # diagonal of the square of the Gram matrix of the people
+    squared = np.einsum("spi,spi->sp", vectors @ gram, vectors)  # diagonal of the square of the Gram matrix of the people
     variance = 2 * ((gram**2).sum((1, 2)) - (own**2).sum(1))
     cubes = (gram @ gram * gram).sum((1, 2))
     third = 8 * (cubes - 3 * (own * squared).sum(1) + 2 * (own**3).sum(1))

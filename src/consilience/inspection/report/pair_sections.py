@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -111,12 +112,12 @@ def _table(subject: Subject, makers: PairMakers, pairs: Int[np.ndarray, "pairs 2
     n_pairs = len(pairs)
     in_file = n_pairs <= MOST_IN_FILE
     rows = [_row(subject, makers, a, b) for a, b in pairs[:ROWS].tolist()]
-    records = []
+    records, text = [], cache(name_text)  # the same people are in most rows
     for a, b in pairs[: n_pairs if in_file else 0].tolist():
         n_of, n_together = len(makers.presented(a, b)), int(makers.together(a, b).sum())
         said = "; ".join(f"{name} ({count})" for name, count in _names(subject, makers, a, b))
-        items = [name_text(annotations.items[item]) for item in (a, b)]
-        who = "; ".join(map(name_text, makers.people(a, b)))
+        items = [text(annotations.items[item]) for item in (a, b)]
+        who = "; ".join(map(text, makers.people(a, b)))
         records.append((*items, n_together, n_of, round(n_together / n_of, 4), said, who))
     head = ["item_1", "item_2", "n_together", "n_presented", "share", "names", "who"]
     file = small(download("pairs.csv", pd.DataFrame(records, columns=head))) if in_file else None
