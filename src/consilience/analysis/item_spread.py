@@ -11,11 +11,12 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import orthogonal_procrustes
+from scipy.sparse import csr_array
 
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.dissimilarity import COVERED, CoOccurrence, classical_scaling
 from consilience.consensus.groupings.evidence_silhouette import PRIOR_PRESENTATIONS
-from consilience.inference.memberships import Memberships, count_presented, together
+from consilience.inference.memberships import Memberships
 
 MOST_ITEMS = 60  # with ellipses
 N_AXES = 3  # of the map onto which draws are turned
@@ -50,8 +51,22 @@ def weighted_dissimilarities(
 ) -> Float[np.ndarray, "items items"]:
     """1 - the share of presentations in which two items were put together, as in `EvidenceSilhouette`, weighted."""
     of_groupings = weights[memberships.annotator_of_grouping]
-    counts, of = (count(memberships, of_groupings).toarray() for count in (together, count_presented))
+    counts, of = (
+        _weighted_gram(held, weights)
+        for held, weights in (
+            (memberships.in_group, of_groupings[memberships.grouping_of_group]),
+            (memberships.in_grouping, of_groupings),
+        )
+    )
     share = counts.sum() / max(of.sum(), np.finfo(float).tiny)
     distance = 1 - (counts + PRIOR_PRESENTATIONS * share) / (of + PRIOR_PRESENTATIONS)
     np.fill_diagonal(distance, 0.0)
     return np.asarray(distance)
+
+
+def _weighted_gram(held: csr_array, weights: Float[np.ndarray, " places"]) -> Float[np.ndarray, "items items"]:
+    """Sum of the weights of the places that hold two items; the diagonal is empty."""
+    dense = held.toarray()  # of few items
+    gram = (dense * weights) @ dense.T
+    np.fill_diagonal(gram, 0.0)
+    return np.asarray(gram)

@@ -185,7 +185,9 @@ def p_of_random_signs(vectors: Float[np.ndarray, "sets people items"]) -> Float[
     turned = vectors.transpose(0, 2, 1)
     gram = turned @ vectors
     observed, mean = (vectors.sum(1) ** 2).sum(1), own.sum(1)
-    squared = np.einsum("spi,spi->sp", vectors @ gram, vectors)  # diagonal of the square of the Gram matrix of the people
+    squared = np.einsum(
+        "spi,spi->sp", vectors @ gram, vectors
+    )  # diagonal of the square of the Gram matrix of the people
     variance = 2 * ((gram**2).sum((1, 2)) - (own**2).sum(1))
     cubes = (gram @ gram * gram).sum((1, 2))
     third = 8 * (cubes - 3 * (own * squared).sum(1) + 2 * (own**3).sum(1))

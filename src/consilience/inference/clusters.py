@@ -41,10 +41,8 @@ def are_tied(probability: Float[np.ndarray, "items clusters"]) -> Bool[np.ndarra
 
 def highest(probability: Float[np.ndarray, "items clusters"]) -> Bool[np.ndarray, "items clusters"]:
     """Whether a cluster is the most probable one of an item, or tied with it."""
-    if probability.shape[1] <= FEW:  # down the columns of a copy, in a tenth of the time
-        largest = np.ascontiguousarray(probability.T).max(0)
-    else:
-        largest = probability.max(1)
+    few = probability.shape[1] <= FEW  # down the columns of a copy, in a tenth of the time
+    largest = np.ascontiguousarray(probability.T).max(0) if few else probability.max(1)
     return np.asarray(probability >= largest[:, None] - TIE)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.special import betaln, digamma, gammaln
+from scipy.special import betaln, digamma, gammaln, zeta
 from scipy.stats import beta, dirichlet
 
 from consilience.consensus.labels.annotator_models import (
@@ -17,6 +17,7 @@ from consilience.consensus.labels.annotator_models import (
     Hierarchical,
     OneCoin,
     Smoothed,
+    _trigamma,
     fit_crowd,
 )
 
@@ -277,6 +278,11 @@ def test_update_does_not_modify_the_model_or_the_counts(name):
     assert not np.allclose(model.update(counts[::-1]).log_table, table)
     np.testing.assert_array_equal(model.log_table, table)
     np.testing.assert_array_equal(counts, kept)
+
+
+def test_the_curvature_of_the_crowd_is_that_of_the_logarithm_of_gamma():
+    places = np.geomspace(1e-2, 1e6, 200)
+    np.testing.assert_allclose(_trigamma(places), zeta(2, places), rtol=1e-9)
 
 
 @pytest.mark.parametrize("size", [0.1, 3.0, 1000.0])

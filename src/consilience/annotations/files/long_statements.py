@@ -106,8 +106,10 @@ def _separator(table: Table, layout: Long) -> str | None:
     """
     item = table.code(layout.columns["item"])
     texts = [str(name) for name in item.names]
-    plural_name = is_plural(layout.columns["item"])
+    plural_name, text_of_all = is_plural(layout.columns["item"]), "\n".join(texts)
     for separator in SEPARATORS:
+        if separator not in text_of_all:  # at once, of hundreds of thousands of names
+            continue
         joined = np.array([separator in text for text in texts], dtype=bool)
         are_most = joined.any() and number_of_cells(item, joined) > 0.5 * len(item)
         if not (are_most or (plural_name and joined.any())):
