@@ -30,7 +30,7 @@ def others(row, item):
     group = [CODES[other] for other in range(6) if other != item and row[other] == row[item]]
     found = {place(row, item)} - {"alone", "own", "part"}
     for cluster in {0, 1, 2} - {CODES[item]}:
-        wanted = sum(row[other] is not None for other in np.flatnonzero(CODES == cluster))
+        wanted = sum(row[other] is not None for other in np.flatnonzero(cluster == CODES))
         if group.count(cluster) and 2 * group.count(cluster) >= wanted:
             found.add(cluster)
     return found

@@ -383,8 +383,8 @@ def test_a_cluster_is_divided_as_its_own_tree_divides_it():
     assert part.agreement == pytest.approx(judge.agreement(part.codes))
     assert best_cuts.say_divided(part, own) == "“A” without s and t"
     found = CutFigures.of(Tree.of(apart), judge, 4)
-    assert best_cuts._compare_with_report(found, 0, own) == "the same"
-    assert best_cuts._compare_with_report(found, 1, own) == "has a cluster of s and t"
+    assert best_cuts._how_of(found, 0, own) == ""
+    assert best_cuts._how_of(found, 1, own) == "has a cluster of s and t"
     said = " ".join(best_cuts.sentences(found, own))
     assert "at 3 clusters" in said
     assert "3 with “A” without s and t (" in said

@@ -199,7 +199,7 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     assert named["(no common name) Log in, Cart"][0] == f"3 cards; {made}; {about}; {again}"
     assert sorted(", ".join(items for _, items in named.values()).split(", ")) == sorted(CARDS)
     counted = "Most spellings and plurals, and word order, are counted as one name; translations and synonyms are not,"
-    assert page.root.text.count(counted) == 4  # the findings, the clusters in figures, their names, standard names
+    assert page.root.text.count(counted) == 1  # in the section on standard names
 
 
 def test_names_of_a_cluster_without_a_common_one_are_listed():

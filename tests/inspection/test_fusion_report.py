@@ -112,7 +112,7 @@ def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
     assert "1 of 9 annotators stands out: Lumper (one group only)." in fusion_page.root.text
     assert "1 of the 8 annotators tested sorts at chance, " in fusion_page.root.text
     assert (
-        "a principle that few share: Random. This one is kept, and counts little in the clusters, fully in the map"
+        "few share: Random (gave no names). This one is kept, and counts little in the clusters, fully in the map"
         in fusion_page.root.text
     )
     assert "groupings" not in fusion_page.tables()
@@ -162,7 +162,7 @@ def test_group_names_by_hand():
     )
     groupings = Groupings.from_matrix(cells, missing=[None])
     found = cluster_names(groupings, np.array([0, 0, 1, -1]), 2)
-    table = {(k, name.casefold()): (half, any_) for k, name, half, any_, _ in found.itertuples(index=False)}
+    table = {(k, name.casefold()): (calls, any_) for k, name, calls, _, any_, _ in found.itertuples(index=False)}
     # cat: 2 of 3 items of the first, both of the second, the one item that the last sorted
     assert table[0, "cat"] == (3, 3)
     assert table[0, "pets"] == (1, 1)  # two of three
@@ -170,6 +170,16 @@ def test_group_names_by_hand():
     assert table[1, "all"] == (0, 1)
     assert table[1, "cat"] == (0, 1)
     assert table[1, "dog"] == (1, 1)  # one of two
+    half = {(k, name.casefold()): n for k, name, n in found[["cluster", "name", "n_for_half"]].itertuples(index=False)}
+    assert half == {
+        (0, "cat"): 3,
+        (0, "pets"): 1,
+        (0, "all"): 1,
+        (1, "all"): 1,
+        (1, "cat"): 1,
+        (1, "dog"): 1,
+        (1, "pets"): 1,
+    }
     assert not any(name in {"1", "2", "x"} for _, name in table)  # numbers, and an item of no cluster
     assert found["name"][0] in {"Cat", "cat"}
 

@@ -43,7 +43,7 @@ def other(found, read):
 
 
 def test_cards_count_those_who_use_the_word_too(page):
-    assert "(12 say “acid” of one of these, alone or among other words)" in page.root.text
+    assert "(12 say “acid” of some of these, alone or among other words)" in page.root.text
 
 
 def test_others_are_told_of_whole_names_only(other):

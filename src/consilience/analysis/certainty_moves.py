@@ -32,6 +32,7 @@ class Moves:
     own : cluster of each in the fit, one of `n_clusters`
     draws : cluster of each in each draw
     places : cluster of the fit that this is; -1 for a new one, see `places_in_fit`
+    is_named : whether they are classes, which are neither joined nor divided
     """
 
     items: Int[np.ndarray, " clustered"]
@@ -39,13 +40,14 @@ class Moves:
     draws: Int[np.ndarray, "draws clustered"]
     places: Int[np.ndarray, "draws clustered"]
     n_clusters: int
+    is_named: bool = False
 
     @classmethod
     def of(cls, draws: Int[np.ndarray, "draws all_items"], clusters: FoundClusters) -> Moves:
         """Take those of a `Certainty`."""
         items = np.flatnonzero((clusters.codes >= 0) & (draws >= 0).all(0))
         own, kept = clusters.codes[items], draws[:, items]
-        return cls(items, own, kept, places_in_fit(clusters, own, kept), len(clusters.index))
+        return cls(items, own, kept, places_in_fit(clusters, own, kept), len(clusters.index), clusters.is_named)
 
     @property
     def found_again(self) -> Float[np.ndarray, " clusters"]:
@@ -69,13 +71,16 @@ class Moves:
         again = (2 * both > both.sum(1, keepdims=True) + size - both) & ~joins
         return again.any(0), (again & (both == size)).any(0)
 
-    def moves_with_others(self, n_items: int) -> Float[np.ndarray, " items"]:
-        """Share of the draws in which each of all items leaves its cluster, but not on its own.
+    @cached_property
+    def leave_with_others(self) -> Bool[np.ndarray, "draws clustered"]:
+        """Whether each item leaves its cluster in each draw, but not on its own.
 
         It is in another cluster with most others of its own, as the items of one of two clusters that are joined, or in
         a new one with most others of its part of `splits`.
         """
         left = np.zeros(self.draws.shape, dtype=bool)
+        if self.is_named:
+            return left
         others = np.bincount(self.own, minlength=self.n_clusters)[self.own] - 1
         for place, draw in enumerate(self.draws):
             with_it = contingency(draw, self.own, self.n_clusters)[draw, self.own] - 1
@@ -85,9 +90,26 @@ class Moves:
             gone = np.where(self.places[:, part] == MISSING, self.draws[:, part], MISSING)
             with_it = (gone[:, :, None] == gone[:, None]).sum(2) - 1
             left[:, part] |= (gone >= 0) & (2 * with_it > len(part) - 1)
+        return left
+
+    def moves_with_others(self, n_items: int) -> Float[np.ndarray, " items"]:
+        """Share of the draws in which each of all items does; see `leave_with_others`."""
         shares = np.zeros(n_items)
-        shares[self.items] = left.mean(0)
+        shares[self.items] = self.leave_with_others.mean(0)
         return shares
+
+    def goes_singly_to(self, item: int) -> tuple[int, float] | None:
+        """Return where an item is most often when it leaves its cluster on its own, and the share of the draws.
+
+        The number of a cluster of the fit, or -1 for a new one; None if it never does.
+        """
+        column = int(np.flatnonzero(self.items == item)[0])
+        places = self.places[:, column]
+        gone = places[(places != self.own[column]) & ~self.leave_with_others[:, column]]
+        if not len(gone):
+            return None
+        found, counts = np.unique(gone, return_counts=True)
+        return int(found[counts.argmax()]), float(counts.max() / len(places))
 
     def companions(self, item: int) -> Int[np.ndarray, " others"]:
         """Return who else is in the new clusters that an item is in; the most often first, none if it is mostly alone.

@@ -173,17 +173,19 @@ class CutFigures:
 
 def joined_and_apart(
     others: Int[np.ndarray, " items"], codes: Int[np.ndarray, " items"], titles: list[str], items: pd.Index
-) -> tuple[list[list[str]], list[list[Any]]]:
-    """Return which clusters others join, having more than half of each, and the items of new ones.
+) -> tuple[list[list[str]], list[list[Any]], list[Any]]:
+    """Return which clusters others join, having more than half of each, the items of new ones, and those elsewhere.
 
-    New are those that have more than half of none.
+    New are those that have more than half of none. An item is elsewhere if it is with most of another cluster, and not
+    of its own.
     """
     clusters = np.unique(others, return_inverse=True)[1]
     shared = np.zeros((int(clusters.max()) + 1, int(codes.max()) + 1), dtype=int)
     np.add.at(shared, (clusters, codes), 1)
     held = 2 * shared > shared.sum(0)
     joined = [[titles[code] for code in np.flatnonzero(row)] for row in held if row.sum() > 1]
-    return joined, [items[clusters == new].tolist() for new in np.flatnonzero(~held.any(1))]
+    apart = [items[clusters == new].tolist() for new in np.flatnonzero(~held.any(1))]
+    return joined, apart, items[held.any(1)[clusters] & ~held[clusters, codes]].tolist()
 
 
 def _half_of(

@@ -44,6 +44,7 @@ from consilience.inference.memberships import Memberships
 __all__ = ["GroupWords", "group_words"]
 
 LEVEL = 0.05  # false discovery rate
+SEPARATORS = ";,"
 MOST_CELLS = 5_000_000  # words × items
 
 
@@ -66,11 +67,6 @@ class GroupWords:
     words: pd.DataFrame
     counts: pd.DataFrame
     tests: pd.DataFrame
-
-    def n_saying(self, name: str, items: pd.Index) -> int:
-        """Return how many annotators say a word of the one of some items of which most do; 0 if it is not there."""
-        same = self.words.index.map(name_key) == name_key(name)
-        return int(self.counts.loc[same, items].to_numpy().max(initial=0))
 
     def of_items(self, level: float = LEVEL) -> pd.DataFrame:
         """Return the tests of words that are said of an item more often than by chance.
@@ -107,7 +103,7 @@ class GroupWords:
         return np.divide(weights @ points[known], total, out=places, where=total > 0)
 
 
-def group_words(groupings: Any, *, min_annotators: Integer = 3, separators: Any = ";,") -> GroupWords:
+def group_words(groupings: Any, *, min_annotators: Integer = 3, separators: Any = SEPARATORS) -> GroupWords:
     """Gather the words with which people named or described their groups, and test which items they go with.
 
     Case, accents, blanks and punctuation around words are ignored. Words without letters, and those that end in a
@@ -172,6 +168,15 @@ def group_words(groupings: Any, *, min_annotators: Integer = 3, separators: Any 
     v_test = _v_test(counts.to_numpy(float), by_person.sum(0), by_person.sum(1)[codes])
     tests = _table(counts, {"expected": expected, "p_value": p_value, "v_test": v_test})
     return GroupWords(words, counts, tests)
+
+
+def n_saying_of(groupings: Groupings, name: str, items: Int[np.ndarray, " some"]) -> int:
+    """Count the annotators who say a word of any of some items."""
+    group, word, spelling = _words_of_groups(groupings, SEPARATORS)
+    same = spelling.index[spelling.map(name_key) == name_key(name)]
+    has_any = np.asarray(groupings.incidence.tocsr()[items].sum(0)).ravel() > 0
+    said = np.isin(word, same) & has_any[group]
+    return len(np.unique(groupings.annotator_of_group[group[said]]))
 
 
 def _words_of_groups(

@@ -32,6 +32,7 @@ from consilience.inspection.report.tables import (
 ANNOTATORS = 100  # rows of the table; the middle of a longer one is left out
 CELLS_AT_ONCE = 1 << 22  # of annotators by annotators
 LEAST_IN_COMMON = 10  # items that two grouped, below which their agreement is mostly luck
+TIED = 1e-9  # agreement that differs by less is equal
 LONGEST = 24  # characters of a class name in a line
 
 
@@ -394,11 +395,13 @@ def agreement_sentences(agreement: pd.DataFrame, common: Int[np.ndarray, "annota
     one = int(values.max(axis=1, where=told, initial=-np.inf).argmax())
     other = int(np.where(told[one], values[one], -np.inf).argmax())
     best = [name_text(agreement.index[place]) for place in (one, other)]
+    n_tied = int((values[told] > values[one, other] - TIED).sum()) - 1
+    too = f", as for {quantify(n_tied, 'other pair')}" if n_tied else ""
     n_unknown = len(values) * (len(values) - 1) // 2 - int(known.sum())
     sentences = [
         f"The agreement of two {words.annotators} (1: the same groups, 0: by chance) is "
         f"{number(values.mean(where=known))} on average, and highest for {best[0]} and {best[1]} "
-        f"({number(values[one, other])})."
+        f"({number(values[one, other])}{too})."
     ]
     if n_unknown:
         sentences.append(

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from consilience.analysis.central_items import N_NAMED
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.group_names import next_names, tied_names
+from consilience.analysis.group_words import n_saying_of
 from consilience.analysis.item_places import count_apart
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.votes import doubtful_first
@@ -265,7 +266,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             mine_of = (subject.names["cluster"] == code) & (subject.names["name"] == called[code])
             users, wordings = subject.names.loc[mine_of, ["n_annotators", "wordings"]].iloc[0]
             n_users = n_saying(subject, called[code], code)
-            one_of = "it" if len(mine) == 1 else "one of these"
+            one_of = "it" if len(mine) == 1 else "some of these"
             word = f" ({n_users:,} say “{called[code]}” of {one_of}, alone or among other words)" if n_users else ""
             so = f"{'just ' if word else ''}so" if len(tied[code]) == 1 else join_some(tied[code], TIED)
             each = (word or _list(wordings)) if len(tied[code]) == 1 else f" each{word}"
@@ -372,16 +373,15 @@ def _often_joined(subject: Subject) -> Float[np.ndarray, "clusters clusters"]:
 
 
 def n_saying(subject: Subject, name: str, code: int) -> int:
-    """Count those who say the name of a cluster, alone or among other words, of the item of it of which most do.
+    """Count those who say the name of a cluster, alone or among other words, of any of its items.
 
     0 if no more do than call the cluster so.
     """
-    found = subject.group_words
     names = subject.names.loc[(subject.names["cluster"] == code) & (subject.names["name"] == name), "n_annotators"]
-    if found is None or not subject.words.are_sensory:
+    if subject.group_words is None or not subject.words.are_sensory:
         return 0
-    n_saying = found.n_saying(name, subject.annotations.items[subject.clusters.codes == code])
-    return n_saying if n_saying > int(names.max()) else 0
+    n_said = n_saying_of(subject.groupings, name, np.flatnonzero(subject.clusters.codes == code))
+    return n_said if n_said > int(names.max()) else 0
 
 
 def _of_classes(subject: Subject) -> list[ClusterList]:

@@ -7,7 +7,7 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, OwnClusters, joined_and_apart
-from consilience.analysis.cuts import ABOUT_SILHOUETTE, are_moved
+from consilience.analysis.cuts import ABOUT_SILHOUETTE
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
@@ -68,12 +68,13 @@ def _how_of(found: CutFigures, cut: int, own: OwnClusters) -> str:
 def say_how(
     others: Int[np.ndarray, " items"], codes: Int[np.ndarray, " items"], titles: list[str], items: pd.Index
 ) -> str:
-    """Say which clusters others join, and which items are in a new one."""
-    joined, apart = joined_and_apart(others, codes, titles, items)
+    """Say which clusters others join, and which items are in a new one, or elsewhere."""
+    joined, apart, elsewhere = joined_and_apart(others, codes, titles, items)
     joins = [f"joins {join_names([f'“{title}”' for title in titles])}" for titles in joined]
     sets = [f"has a cluster of {join_some(list(map(name_text, items)), NAMED)}" for items in apart if len(items) > 1]
     alone = [name_text(items[0]) for items in apart if len(items) == 1]
     sets += [f"{ALONE} {join_some(alone, NAMED)} alone"] if alone else []
+    sets += [f"has {join_some(list(map(name_text, elsewhere)), NAMED)} elsewhere"] if elsewhere else []
     return "; ".join([*joins, *sets])
 
 
@@ -82,17 +83,10 @@ def compare_cut(found: CutFigures, own: OwnClusters) -> list[str]:
     cut = np.flatnonzero(found.n_clusters == own.n_clusters)
     if not len(cut):
         return []
-    words, n = current_words(), quantify(own.n_clusters, "cluster")
-    elsewhere = np.flatnonzero(are_moved(found.clusters[int(cut[0])], own.codes))
-    if not len(elsewhere):
-        return [f"The cut into {n} has the same {words.items} in each as the report's {n}."]
-    shown = join_some(list(map(name_text, own.items[elsewhere])), NAMED)
-    be = "is" if len(elsewhere) == 1 else "are"
-    how = _how_of(found, int(cut[0]), own)
-    return [
-        f"The report's {n} (of the model) and the cut into {n} (of the tree) are not the same: "
-        f"{f'the cut {how}; ' if how else ''}{shown} {be} elsewhere."
-    ]
+    n, how = quantify(own.n_clusters, "cluster"), _how_of(found, int(cut[0]), own)
+    if not how:
+        return [f"The cut into {n} has the same {current_words().items} in each as the report's {n}."]
+    return [f"The report's {n} (of the model) and the cut into {n} (of the tree) are not the same: the cut {how}."]
 
 
 def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
@@ -146,13 +140,6 @@ def _say_joined_and_divided(found: CutFigures, own: OwnClusters) -> str:
         (good if found.mark_of(other) else less).append(f"{other.n_clusters} with {how} ({number(other.agreement)})")
     as_good = f"; nearly as well would do {' or '.join(good)}" if good else ""
     return as_good + (f"; less well {'; '.join(less)}" if less else "")
-
-
-def _compare_with_report(found: CutFigures, cut: int, own: OwnClusters) -> str:
-    """Say how the clusters of a cut differ from the report's."""
-    moved = own.items[np.flatnonzero(are_moved(found.clusters[cut], own.codes))]
-    elsewhere = f"has {join_some(list(map(name_text, moved)), NAMED)} elsewhere"
-    return _how_of(found, cut, own) or (elsewhere if len(moved) else "the same")
 
 
 def say_divided(part: OwnClusters, own: OwnClusters) -> str:
@@ -214,7 +201,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
                 Cell(number(found.silhouette[cut]), tone="low" if clearest[cut] else ""),
                 number(like[cut]),
                 Cell(marks[cut]),
-                Cell(names=(_compare_with_report(found, cut, own),)),
+                Cell(names=(_how_of(found, cut, own) or "the same",)),
             )
         )
     report = f"{own.n_clusters} of the report (model)"

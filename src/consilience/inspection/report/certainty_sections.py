@@ -35,7 +35,7 @@ FEW_OF_MANY = 0.3  # mean share of the items that people sorted
 SMALL = 20  # people
 LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
 MOST_COMPANIONS, MOST_SPLIT = 3, 8  # items named that are in a new cluster
-COLUMNS = ["cluster", "singly", "stays", "repeats", "elsewhere"]
+COLUMNS = ["cluster", "singly", "stays", "repeats"]
 ROUNDING = 1e-9  # of shares
 READABLE = 720  # CSS pixels that names of items need
 
@@ -193,7 +193,7 @@ def beyond_chance(found: Certainty) -> float:
 def leave_singly(subject: Subject) -> np.ndarray:
     """Share of the draws in which each item leaves its cluster on its own; see `Moves.moves_with_others`."""
     stays = cast(Certainty, subject.certainty).items["stays"].to_numpy()
-    return 1 - stays - (0 if subject.clusters.is_named else subject.moves.moves_with_others(len(stays)))
+    return 1 - stays - subject.moves.moves_with_others(len(stays))
 
 
 def are_in_doubt(subject: Subject, least: float) -> np.ndarray:
@@ -335,19 +335,13 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     place = {name: code for code, name in enumerate(clusters.index)}
     rows: list[list[Cell]] = []
     shown = worst.head(n_shown)
-    moves, again = subject.moves, subject.moves.found_again
+    again = subject.moves.found_again
     places = found.items.index.get_indexer(shown.index)
-    for name, cluster, singly, stays, repeats, elsewhere in shown[COLUMNS].itertuples(name=None):
-        code, at = place.get(elsewhere), int(places[len(rows)])
-        is_there = moves.places[:, moves.items == at] == (MISSING if code is None else code)
+    for name, cluster, singly, stays, repeats in shown[COLUMNS].itertuples(name=None):
+        at = int(places[len(rows)])
         cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(singly), percent(stays)]
         cells += row(percent(again[place[cluster]]), percent(repeats))
-        if code is None:
-            cells.append(_new_place(subject, at, float(is_there.mean())))
-        else:
-            cells.append(
-                replace(there := cluster_cell(clusters, code), more=f"{there.more} ({percent(is_there.mean())})")
-            )
+        cells.append(_place_of_single(subject, at))
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
     left = len(worst) - len(rows)
@@ -359,7 +353,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
             Column(clusters.noun.title(), kind),
             *(Column("Leaves on its own"), Column(f"Stays in its {clusters.noun}")),
             Column(f"{clusters.noun.title()} found again"),
-            *(Column("Pairs that come out the same"), Column("Else most often in", kind)),
+            *(Column("Pairs that come out the same"), Column("Then mostly in", kind)),
             *([] if given is None else [Column("Labels given", "wide")]),
         ],
         rows,
@@ -368,10 +362,23 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
             f"the most often first; those above {1 - SELDOM_STAYS:.0%} are worth another look, or more people. On its "
             f"own: not with most of its {clusters.noun}, as where two are joined, nor with a part that often splits "
             f"off. Found again: of the {words.items} of either {clusters.noun}, more than half are in both, and it is "
-            "not joined with another. In brackets: in how many draws."
+            "not joined with another. Then mostly in: of "
+            "the draws in which it leaves on its own; in brackets, in how many of all draws."
         ),
         more=f"{left:,} more that leave in more than {1 - STAYS:.0%} of the draws" if left > 0 else "",
     )
+
+
+def _place_of_single(subject: Subject, item: int) -> Cell:
+    """Say where an item is most often when it leaves its cluster on its own, and how often."""
+    found = subject.moves.goes_singly_to(item)
+    if found is None:
+        return Cell("–")
+    code, share = found
+    if code == MISSING:
+        return _new_place(subject, item, share)
+    there = cluster_cell(subject.clusters, code)
+    return replace(there, more=f"{there.more} ({percent(share)})")
 
 
 def _new_place(subject: Subject, place: int, share: float) -> Cell:

@@ -123,7 +123,7 @@ def _shares_outside(subject: Subject) -> Float[np.ndarray, " items"]:
 
 def _say_hardly_shown(subject: Subject) -> list[str]:
     """Name the clusters that the plane of the map hardly shows, whose bridging values say little; nothing if none."""
-    clusters, co_occurrence = subject.clusters, cast(CoOccurrence, subject.co_occurrence)
+    clusters, co_occurrence, words = subject.clusters, cast(CoOccurrence, subject.co_occurrence), current_words()
     shown = co_occurrence.map(co_occurrence.places).plane((1, 2)).cos2
     if shown is None:
         return []
@@ -133,7 +133,8 @@ def _say_hardly_shown(subject: Subject) -> list[str]:
         return []
     return [
         f"The values are measured on the plane of the map, which hardly shows {join_names(hidden)} (mean cos² below "
-        f"{HARDLY_SHOWN:g}): do not compare {'this' if len(hidden) == 1 else 'these'} with others by them."
+        f"{HARDLY_SHOWN:g}): do not compare {'this' if len(hidden) == 1 else 'these'}, and {words.items} often put "
+        "with theirs, with others by them."
     ]
 
 
@@ -261,7 +262,8 @@ def _means_table(rated: ItemRatings) -> ReportTable:
         f"over {over}. All: the mean over all {words.items}."
         + (
             " Intervals of two clusters may overlap though these differ, as the same people rated both: the sentences "
-            "above have the intervals of differences."
+            f"above have the intervals of differences. All are of the clusters as they are here: {words.items} in "
+            "doubt (?), and clusters that others would join, may change the order."
             if by_people
             else ""
         )

@@ -51,7 +51,10 @@ def same_sorts_in_short(subject: Subject) -> list[str]:
     sorts, words, clusters = subject.whole_sorts, subject.words, subject.clusters
     if sorts is None or not len(sorts.first) or (n_made := int(sorts.n_annotators[0])) < FEWEST:
         return []
-    made = f"{n_made:,} of {words.n_annotators(sorts.n_sorted)} who sorted all {words.items} made one and the same sort"
+    n_tied = int((sorts.n_annotators == n_made).sum()) - 1
+    too = f" (as many made each of {quantify(n_tied, 'other sort')})" if n_tied else ""
+    who = f"{n_made:,} of {words.n_annotators(sorts.n_sorted)} who sorted all {words.items}"
+    made = f"{who} made one and the same sort{too}"
     own = sorts.place_of(clusters.codes)
     if own >= 0 and sorts.n_annotators[own] == n_made:
         return [f"{made}: just these {clusters.nouns}."]

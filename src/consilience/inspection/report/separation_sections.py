@@ -84,7 +84,9 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
         for a, b in found.pairs.loc[within & found.pairs["separated"], ["item_a", "item_b"]].itertuples(index=False)
     ]
     these = f": {join_some(names, NAMED)}" if names else ""
-    where = [f"{which} {words.items} within a {clusters.noun} {be} shown to differ{these}."]
+    corrected = f"Pair by pair, and corrected for all {len(found.pairs):,} pairs, {which[0].lower()}{which[1:]}"
+    uniform = "" if n_within else f" That does not make the {clusters.nouns} uniform."
+    where = [f"{corrected} {words.items} within a {clusters.noun} {be} shown to differ{these}.{uniform}"]
     if not alike:
         return where
     return [

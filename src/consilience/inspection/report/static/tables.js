@@ -23,7 +23,7 @@ function hintAt(box, sideways, down = "") {
   box.before(hint);
   new ResizeObserver(() => {
     const texts = [box.scrollHeight > box.clientHeight + 1 ? down : "", box.scrollWidth > box.clientWidth + 1 ? sideways : ""];
-    hint.textContent = texts.filter(Boolean).join(" ");
+    hint.textContent = texts.filter(Boolean).join(" · ");
     hint.toggleAttribute("hidden", !hint.textContent);
   }).observe(box);
 }
