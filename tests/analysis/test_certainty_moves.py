@@ -93,8 +93,8 @@ def test_an_item_that_is_a_cluster_of_its_own_is_in_that_only_if_it_is_alone():
 
 
 def test_where_an_item_goes_on_its_own_is_counted_without_joins_and_splits():
-    """e leaves with d once and alone twice, once for another cluster and once for a new one, then again for that."""
-    found = moves(SAME, SPLIT, ALONE, [0, 0, 0, 0, 1, 1, 1, 2], ALONE, MERGED)
-    assert found.goes_singly_to(4) == (-1, 2 / 6)
+    """e leaves with d twice and alone twice, for a new cluster, and once for another."""
+    found = moves(SAME, SPLIT, SPLIT, ALONE, [0, 0, 0, 0, 1, 1, 1, 2], ALONE, MERGED)
+    assert found.goes_singly_to(4) == (-1, 2 / 7)
     assert found.goes_singly_to(5) is None  # swallowed with g
     assert found.goes_singly_to(0) is None
