@@ -10,11 +10,11 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from consilience import Groupings
+from consilience import Groupings, Labels
 from consilience.analysis import Findings, findings
 from consilience.analysis.findings_text import as_lines
 from consilience.cli import main
-from consilience.consensus import CSPA, MajorityVote, SubsetFusion
+from consilience.consensus import CSPA, DawidSkene, MajorityVote, SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import (
     certainty,
@@ -211,3 +211,15 @@ def test_which_number_of_clusters_agrees_best_whether_it_was_found_or_given():
     assert (
         f"\nAnnotators agree best with the tree cut into 4 clusters ({agreement}); with these 8 clusters (0." in asked
     )
+
+
+@pytest.mark.filterwarnings("ignore:DawidSkene. no item has two labels")
+def test_an_error_is_a_label_that_was_given():
+    """One annotator's labels are the classes, however little sure; Cy says cat of two dogs; ties say nothing."""
+    alone = Labels.from_matrix([["cat"], ["dog"], ["dog"]])
+    assert findings(DawidSkene().fit(alone), alone, certainty=None).annotators["times"].tolist() == [0]
+    cells = [["cat"] * 3, ["cat"] * 3, ["dog", "dog", "cat"], ["dog", "dog", "cat"], ["cat", "dog", None]]
+    labels = Labels.from_matrix(cells, annotators=["Ann", "Bo", "Cy"])
+    frame = findings(MajorityVote().fit(labels), labels, certainty=None).annotators
+    assert frame.loc["Cy", ["said", "instead_of", "times"]].tolist() == ["cat", "dog", 2]
+    assert frame.loc[["Ann", "Bo"], "times"].tolist() == [0, 0]

@@ -13,6 +13,8 @@ from scipy.stats import binom
 from consilience.analysis.capabilities import Capabilities
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels
+from consilience.annotations.names import MISSING
+from consilience.inference.clusters import are_tied, most_probable
 
 CHANCE = 0.01  # that any annotator who draws labels at the crowd's shares is said to give always the same one
 INFORMATIVE = 0.05  # share of the entropy of the classes that informative labels tell at least
@@ -38,7 +40,7 @@ def frame_of_labels(estimator: Any, labels: Labels) -> pd.DataFrame:
     """Return the figures of every annotator, the most accurate first.
 
     The columns are those of ``annotators_``; ``said``, ``instead_of`` and ``times``: the most frequent wrong label, the
-    class it is given for, and the expected number of such labels; and ``remark``.
+    class of the item instead, and how often that is; and ``remark``.
     """
     frame = estimator.annotators_.copy()
     share = estimator.responsibilities_.mean(0)
@@ -82,18 +84,19 @@ def _are_nearer_to_chance(frame: pd.DataFrame, guess: float) -> np.ndarray:
 
 
 def _errors(estimator: Any, labels: Labels) -> pd.DataFrame:
-    """Return the wrong label that each annotator gives most often, by the expected number of such labels."""
+    """Return the wrong label that each annotator gives most often, of items whose class is not tied, and how often."""
     names = estimator._cluster_names()
     place = names.get_indexer(labels.classes)  # of the class that a label names
     best = pd.DataFrame({"said": None, "instead_of": None, "times": 0.0}, index=labels.annotators, dtype=object)
     cell = labels.annotator * labels.n_classes + labels.label
+    tops = np.where(are_tied(estimator.responsibilities_), MISSING, most_probable(estimator.responsibilities_))
     for true in range(len(names)):
-        weights = estimator.responsibilities_[labels.item, true]
+        weights = tops[labels.item] == true
         counts = np.bincount(cell, weights, labels.n_annotators * labels.n_classes).reshape(-1, labels.n_classes)
         counts[:, place == true] = 0
         label = counts.argmax(1)
         times = counts[np.arange(len(counts)), label]
-        worse = (times > best["times"].to_numpy(float)) & (times >= 0.5)
+        worse = times > best["times"].to_numpy(float)
         best.loc[worse, "said"] = labels.classes.take(label[worse]).to_numpy(object)
         best.loc[worse, "instead_of"] = names[true]
         best.loc[worse, "times"] = times[worse]
