@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import asdict
 from urllib.parse import quote
 
 import pytest
@@ -9,6 +10,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
 from consilience.collect.authority import RuledRoute
+from consilience.collect.results.exporting import TABLES
 from consilience.collect.roles import (
     ADMINISTRATOR,
     GUEST,
@@ -18,6 +20,7 @@ from consilience.collect.roles import (
     VIEWER,
 )
 from consilience.collect.settings.cleaning import clean
+from consilience.collect.settings.panel import Completion
 
 from .collecting import begun, takes_part
 from .conftest import visiting
@@ -134,6 +137,26 @@ def cases():
 def test_some_roles_at_some_addresses(server):
     some = [case for case in cases() if not case[2] or case[0].startswith("GET ")][::4]  # 4 and 7 roles: each in turn
     assert [(*case[:2], not case[2]) for case in some if asks(server, case[1], case[0]) != case[2]] == []
+
+
+def test_what_only_editors_see_is_nowhere_shown_to_viewers(server):
+    store, study, person, browsers, scripts = server
+    old, new = Completion("OLD-CODE", "https://panel.example/?c=OLD-CODE"), Completion("NEW-CODE", "https://a.example")
+    for ending in (old, new):
+        settings = {"panel": {"endings": {"complete": asdict(ending)}}}
+        sent = scripts["editor"].put(f"/api/v1/studies/{study.id}/settings", json=settings)
+        assert sent.status_code == 200
+    values = {"study": study.id, "participant": person.id, "kind": "csv", "picture": "0" * 64}
+    seen = [address for address, rule in RULES.items() if address.startswith("GET ") and rule.study == VIEWER]
+    said = {address: send(server, "viewer", address, values).text for address in seen}
+    said |= {
+        table: send(server, "viewer", "GET /admin/studies/{study}/export/{kind}", values, params={"table": table}).text
+        for table in TABLES
+    }
+    assert "panel.endings.complete.code" in said["log"]
+    secrets = ("OLD-CODE", "NEW-CODE", "panel.example", "a.example", study.join_token)
+    assert [(address, one) for address, text in said.items() for one in secrets if one in text] == []
+    assert "NEW-CODE" in send(server, "editor", "GET /admin/studies/{study}/panel", values).text
 
 
 @pytest.mark.slow

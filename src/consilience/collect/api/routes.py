@@ -282,7 +282,7 @@ def study_as_json(request: Request, study: model.Study) -> models.Study:
     link = link_to(request, study.join_token) if may_edit else None
     settings = study.settings.as_json()
     if not may_edit:
-        settings["panel"]["endings"] = {}  # the codes for which a panel pays
+        settings = model.without_secrets(settings)
     return models.Study(**(plain | {"settings": settings, "link": link}))
 
 

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from consilience.collect.settings.model import Study
+from consilience.collect.settings.model import SECRET, Study
 
 LONGEST_VALUE = 60  # characters of a value that is told
 LONGEST_CHANGES = 2000  # of all
 
 
 def describe_changes(before: Study, after: Study) -> str:
-    """Return what differs between two states of a study, with short values.
+    """Return what differs between two states of a study, with short values, but those that only editors see.
 
     Examples
     --------
@@ -44,5 +44,7 @@ def _values_of(content: dict[str, Any], within: str = "") -> Iterator[tuple[str,
 
 
 def _describe(name: str, old: Any, new: Any) -> str:
+    if name.startswith(SECRET):
+        return name
     shown = [json.dumps(value, ensure_ascii=False) for value in (old, new)]
     return f"{name}: {' → '.join(shown)}" if max(map(len, shown)) <= LONGEST_VALUE else name

@@ -207,6 +207,21 @@ class StudySettings:
         return cls(**{**values, **listed, "panel": panel, "training": training})
 
 
+SECRET = ("panel.endings",)  # what only editors see: the codes for which a panel pays
+
+
+def without_secrets(settings: Mapping[str, Any], within: str = "") -> dict[str, Any]:
+    """Return settings as JSON values, in which those that only editors see are empty."""
+    return {
+        name: {}
+        if within + name in SECRET
+        else without_secrets(value, f"{within}{name}.")
+        if isinstance(value, dict)
+        else value
+        for name, value in settings.items()
+    }
+
+
 SETTINGS = declared_in(StudySettings)
 OF_SORTS = {"kind": KIND, "board": BOARD} | {name: kind for name, kind in SETTINGS.items() if name != "answers_wanted"}
 DIFFERENT_FOR_JUDGES: dict[str, dict[str, Any]] = {
