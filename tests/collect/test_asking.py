@@ -159,7 +159,7 @@ def test_a_second_set_is_offered_and_a_question_is_asked_once(visit, sqlite_stor
             browser.post("/sort/submit", data=fields(browser.get("/sort").text))
             more = browser.get("/sort").text
             browser.post("/sort/begin")
-        assert "Answer another set" not in more
+        assert "Answer the next set" not in more
         asked = [number for one in sqlite_store.submitted(study.id) for number in one.items]
         assert len(set(asked)) == 4
 

@@ -68,7 +68,7 @@ def test_no_page_holds_style_or_script_of_its_own():
     settings = study()
     sent = [board(study(kind), preview=True, notice="No.") for kind in ("piles", "sheet")]
     sent.append(pages.render("instructions", pages.instructions_context(settings, Markup("<p>Sort.</p>"))))
-    sent.append(pages.render("thanks", pages.thanks_context(settings, more=True)))
+    sent.append(pages.render("thanks", pages.thanks_context(settings, more=(2, 2))))
     sent.append(pages.render("message", pages.message_context(settings, "closed")))
     for page in sent:
         assert not re.search(r"<[^>]*\s(style|on\w+)=", page)
@@ -93,8 +93,9 @@ def test_what_the_page_tells_the_participant():
 
 
 def test_thanks_and_messages():
-    more = pages.render("thanks", pages.thanks_context(study(), more=True))
+    more = pages.render("thanks", pages.thanks_context(study(), more=(2, 2)))
     assert 'action="/sort/begin"' in more
+    assert ("<h1>Set 2 of 2</h1>" in more, "Thank you" in more) == (True, False)
     assert "<form" not in pages.render("thanks", pages.thanks_context(study()))
     assert "Nothing was counted" in pages.render("thanks", pages.thanks_context(study(), preview=True))
     for message in ("closed", "nothing_left", "unknown_link"):

@@ -140,7 +140,7 @@ def test_some_roles_at_some_addresses(server):
 
 
 def test_what_only_editors_see_is_nowhere_shown_to_viewers(server):
-    store, study, person, browsers, scripts = server
+    _, study, person, _, scripts = server
     old, new = Completion("OLD-CODE", "https://panel.example/?c=OLD-CODE"), Completion("NEW-CODE", "https://a.example")
     for ending in (old, new):
         settings = {"panel": {"endings": {"complete": asdict(ending)}}}

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from consilience.collect.settings.panel import Completion, Panel
 from consilience.collect.settings.training import RightSort, Training
 from consilience.collect.store.scoring import chance_in
 from tests.collect.collecting import begun, joined, sort
@@ -101,12 +102,15 @@ def test_who_is_not_admitted_is_told_so(visit, sqlite_store):
 @pytest.mark.parametrize("n_ordinary", [1, 2])  # gold is before the only one
 def test_gold_looks_like_any_other_set(visit, sqlite_store, n_ordinary):
     training = Training(gold=(FRUIT,), gold_share=0.5)
-    study = begun(sqlite_store, subset_size=4, per_participant=n_ordinary, training=training)
+    panel = Panel(endings={"complete": Completion("DONE")})
+    study = begun(sqlite_store, subset_size=4, per_participant=n_ordinary, training=training, panel=panel)
     browser = at_the_link(visit, study)
     for number in range(1, n_ordinary + 2):
         assert f"<span>Set {number} of {n_ordinary + 1}</span>" in begin(browser)
         hand_in(sqlite_store, study, lambda item: item % 3)
-        assert ("Sort another set" in browser.get("/sort").text) == (number <= n_ordinary)
+        page, is_over = browser.get("/sort").text, number > n_ordinary
+        assert (f"<h1>Set {number + 1} of {n_ordinary + 1}</h1>" in page) != is_over
+        assert [said in page for said in ("Sort the next set", "Thank you", "DONE")] == [not is_over, is_over, is_over]
     assert sorted(one.source for one in sqlite_store.assignments(study.id)) == [*["dry"] * n_ordinary, "gold"]
 
 

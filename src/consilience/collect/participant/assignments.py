@@ -121,9 +121,12 @@ def _keys_of(classes: Sequence[str]) -> list[str]:
     return [str(at) if at <= MOST_KEYS else "" for at in range(1, len(classes) + 1)]
 
 
-def place_of(visit: Visit, assignment: Assignment) -> tuple[int, int]:
-    """Return which set this is for the participant, and how many there are; gold is counted like any other."""
+def place_of(visit: Visit, assignment: Assignment | None) -> tuple[int, int]:
+    """Return which set this is for the participant, and how many there are; gold is counted like any other.
+
+    assignment : None for the set that comes after those that were given.
+    """
     mine = [one for one in visit.assignments if one.number > 0 or one.source == GOLD]
-    number = 1 + sum(one.id < assignment.id for one in mine)
+    number = 1 + sum(assignment is None or one.id < assignment.id for one in mine)
     planned = len(gold_plan(visit.study, visit.participant.id))
     return number, max(visit.study.settings.per_participant + planned, number)

@@ -97,10 +97,10 @@ def instructions_context(
     return {**page_context(study, **page), "instructions": instructions, "admitted": admitted, "practised": practised}
 
 
-def thanks_context(study: Any, *, more: bool = False, **page: Any) -> dict[str, Any]:
-    """Return the context of ``thanks``, with a button for another set if there are ``more``.
+def thanks_context(study: Any, *, more: tuple[int, int] | None = None, **page: Any) -> dict[str, Any]:
+    """Return the context of ``thanks``, or of the page between two sets.
 
-    The rest is for `page_context`.
+    more : which set is next, of how many; None at the end. The rest is for `page_context`.
     """
     return {**page_context(study, **page), "more": more}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Response
 
 from consilience.collect.participant import pages
-from consilience.collect.participant.assignments import show_assignment
+from consilience.collect.participant.assignments import place_of, show_assignment
 from consilience.collect.participant.panel_steps import closed_page
 from consilience.collect.participant.visit import Visit
 from consilience.collect.settings.training import ADMISSION, GOLD, PRACTICE
@@ -40,7 +40,7 @@ class Sorts:
 
 
 def _offer_next(visit: Visit) -> Response:
-    return visit.render("thanks", pages.thanks_context(visit.study, more=True, **visit.page))
+    return visit.render("thanks", pages.thanks_context(visit.study, more=place_of(visit, None), **visit.page))
 
 
 class Thanks:

@@ -38,8 +38,8 @@ INSTRUCTIONS = {
 ENDINGS = {
     "thanks": "Thank you!",
     "thanks_text": "Your groups have been handed in. You may close this page.",
-    "more": "Sort another set",
-    "more_text": "Your groups have been handed in. There is another set of cards, if you have time.",
+    "more": "Sort the next set",
+    "more_text": "Your groups have been handed in.",
     "preview_over": "The preview is over. Nothing was counted.",
     "not_open": "This study is not open yet",
     "not_open_text": "Please come back later, with the same link.",
@@ -194,8 +194,8 @@ ASKING = {
     "all_answered": "All questions of this set are answered",
     "all_answered_text": "Hand in now, or go back and change answers.",
     "unanswered_text": "Questions that are not answered yet: {count}.",
-    "more_asked": "Answer another set",
-    "more_text_asked": "Your answers have been handed in. There is another set, if you have time.",
+    "more_asked": "Answer the next set",
+    "more_text_asked": "Your answers have been handed in.",
     "practice_text_asked": (
         "Answer some questions to get to know the task. The practice does not count. Afterwards you see what was "
         "expected."
