@@ -85,6 +85,7 @@ def test_a_researcher_sets_up_training_on_the_page(admin, sqlite_store):
     assert "A person gets 0.25 on average, so most people get none" in page  # with a set each: .2 / (1 - .2)
     assert "Not cards of the study: <bdi>cherry</bdi>, <bdi>red, apple</bdi>" in page
     assert "Who sorts at random passes with a probability of" in page
+    assert "Each sort has from 3 to 60 cards, with at least two groups, one of them of two cards or more." in page
     assert "Red: cherry, &#34;red, apple&#34;\nBlue: sky, sea</textarea>" in page
     answer = admin.post(address, data=fields | {"gold": "Sweet: fig"})
     assert answer.status_code == 422

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -154,8 +155,6 @@ def test_json_that_is_no_training_is_refused(values):
         (Training(tries=0), r"^'tries' of the training must be a whole number from 1 to 10\. Got 0\.$"),
         (Training(admission=(ANIMALS,) * 6), r"^There can be at most 5 admission sorts\. Got 6\.$"),
         (Training(sort_of(1, 1)), r"^The practice sort must have from 3 to 60 cards\. Got 2\.$"),
-        (Training(admission=(ANIMALS, sort_of(4))), r"^Admission sort 2 needs at least two groups"),
-        (Training(gold=(sort_of(1, 1, 1),)), r"^Gold sort 1 needs at least two groups"),
         (Training(RightSort((*ANIMALS.cards, RightCard("owl", "Fish")))), r"holds the card 'owl' twice\.$"),
         (Training(RightSort((*ANIMALS.cards, RightCard("x", " ")))), r"^Card 6 of the practice sort needs a name and"),
         (
@@ -170,10 +169,39 @@ def test_training_that_cannot_be_scored_is_refused(training, sentence):
             with_checked_training(StudySettings(training=training), kind, ITEMS, set())
 
 
+@pytest.mark.parametrize(
+    ("kind", "needed", "is_enough"),
+    [
+        ("open", "at least two groups, one of them of two cards or more: else no score says much.", False),
+        ("closed", "cards of at least two categories: else one answer is right throughout.", True),
+        ("labels", "cards of at least two classes: else one answer is right throughout.", True),
+        ("pairs", "two cards that are the same, and one that differs: else one answer is right throughout.", False),
+    ],
+)
+def test_what_right_answers_need_depends_on_what_people_do(kind, needed, is_enough):
+    called = "set" if kind in ("labels", "pairs") else "sort"
+
+    def check(**training):
+        settings = StudySettings(categories=("g0", "g1", "g2"), training=Training(**training))
+        return with_checked_training(settings, kind, ITEMS, set())
+
+    with pytest.raises(InputError, match=f"^Admission {called} 2 needs {re.escape(needed)}$"):
+        check(admission=(sort_of(2, 1), sort_of(4)))
+    alone = (sort_of(1, 1, 1),)
+    if is_enough:  # each class once: whoever presses one key is right of one card in three
+        assert score_of(alone[0].labels, ["g0"] * 3, closed=True) == pytest.approx(0)
+        assert check(gold=alone).training.gold == alone
+    else:
+        with pytest.raises(InputError, match=f"^Gold {called} 1 needs {re.escape(needed)}$"):
+            check(gold=alone)
+
+
 def test_the_groups_of_a_closed_sort_are_its_categories():
     settings = StudySettings(categories=("Birds", "Fish"), training=Training(ANIMALS))
-    with pytest.raises(InputError, match=r"^The practice sort puts 'wolf' into 'Mammals', which is no category"):
-        with_checked_training(settings, "closed", ITEMS, set())
+    for kind, called, word in (("closed", "sort", "category"), ("labels", "set", "class")):
+        said = f"^The practice {called} puts 'wolf' into 'Mammals', which is no {word} of the study"
+        with pytest.raises(InputError, match=said):
+            with_checked_training(settings, kind, ITEMS, set())
     assert with_checked_training(settings, "hybrid", ITEMS, set()).training.practice.sizes == (2, 2, 1)
 
 

@@ -14,7 +14,8 @@ from consilience.collect.authority import RuledRoute
 from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import Study
-from consilience.collect.settings.training import MOST_ADMISSION_SORTS, MOST_GOLD_SORTS
+from consilience.collect.settings.training import LEAST_CARDS, MOST_ADMISSION_SORTS, MOST_CARDS, MOST_GOLD_SORTS
+from consilience.collect.settings.training_checks import needed_of
 from consilience.collect.store.scoring import chance_in, measure_of
 from consilience.collect.store.standing import gold_each
 from consilience.errors import InputError
@@ -59,6 +60,7 @@ def _training_page(request: Request, study: Study, given: Mapping[str, str], **a
         chance=chance_in(study),
         measure=measure_of(study.kind),
         most=MOST,
+        needed=f"from {LEAST_CARDS} to {MOST_CARDS} cards, with {needed_of(study.kind)}",
         declared=TRAINING,
         notice=use.notices.pop(study.id, ""),
         gold_each=gold_each(study.settings),

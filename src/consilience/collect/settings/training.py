@@ -20,7 +20,7 @@ ROLES = (PRACTICE, ADMISSION, GOLD)  # and the sources of their assignments
 APART = (*ROLES, "repeat")  # sources that stay out of the consensus
 MOST_ADMISSION_SORTS = 5
 MOST_GOLD_SORTS = 20
-MOST_CARDS = 60  # of one sort
+LEAST_CARDS, MOST_CARDS = 3, 60  # of one sort
 
 
 @dataclass(frozen=True)

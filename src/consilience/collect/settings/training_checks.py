@@ -13,6 +13,7 @@ from consilience.collect.settings.study_kinds import ASKED, kind_of_answers
 from consilience.collect.settings.training import (
     ADMISSION,
     GOLD,
+    LEAST_CARDS,
     MOST_ADMISSION_SORTS,
     MOST_CARDS,
     MOST_GOLD_SORTS,
@@ -25,6 +26,11 @@ from consilience.collect.settings.training import (
 from consilience.errors import InputError
 
 CALLED = {PRACTICE: "The practice", ADMISSION: "Admission", GOLD: "Gold"}
+NEEDED = {
+    "groupings": ("at least two groups, one of them of two cards or more", "no score says much"),
+    "labels": ("cards of at least two {classes}", "one answer is right throughout"),
+    "pairs": ("two cards that are the same, and one that differs", "one answer is right throughout"),
+}
 
 
 def with_checked_training(
@@ -46,10 +52,9 @@ def with_checked_training(
         if len(training.sorts(role)) > most:
             raise InputError(f"There can be at most {most} {role} {_call(kind)}s. Got {len(training.sorts(role))}.")
     names = {item.name for item in items}
-    categories = settings.categories if kind_of_answers(kind) == "labels" else None
     found = {
         role: [
-            _checked_sort(sort, _name_round(role, place, kind), names, categories, pictures)
+            _checked_sort(sort, _name_round(role, place, kind), names, pictures)
             for place, sort in enumerate(training.sorts(role), 1)
         ]
         for role in ROLES
@@ -63,8 +68,14 @@ def with_checked_training(
     )
     for role in ROLES:
         for place, sort in enumerate(checked.sorts(role), 1):
+            _require_answers(sort, _name_round(role, place, kind), kind, settings)
             _require_sizes(sort, _name_round(role, place, kind), settings)
     return replace(settings, training=checked)
+
+
+def needed_of(kind: str) -> str:
+    """Return what a sort whose right answer is known needs in a study of a kind, for a sentence."""
+    return NEEDED[kind_of_answers(kind)][0].format(classes="classes" if kind in ASKED else "categories")
 
 
 def _call(kind: str) -> str:
@@ -75,32 +86,34 @@ def _name_round(role: str, place: int, kind: str) -> str:
     return f"{CALLED[role]} {_call(kind)}" if role == PRACTICE else f"{CALLED[role]} {_call(kind)} {place}"
 
 
-def _checked_sort(
-    sort: RightSort, called: str, names: Container[str], categories: Sequence[str] | None, pictures: Container[str]
-) -> RightSort:
+def _checked_sort(sort: RightSort, called: str, names: Container[str], pictures: Container[str]) -> RightSort:
     cards = tuple(
         _checked_card(card, f"card {n} of {called[0].lower()}{called[1:]}", names)
         for n, card in enumerate(sort.cards, 1)
     )
-    if not 3 <= len(cards) <= MOST_CARDS:
-        raise InputError(f"{called} must have from 3 to {MOST_CARDS} cards. Got {len(cards)}.")
+    if not LEAST_CARDS <= len(cards) <= MOST_CARDS:
+        raise InputError(f"{called} must have from {LEAST_CARDS} to {MOST_CARDS} cards. Got {len(cards)}.")
     seen = [card.name for card in cards]
     twice = next((name for name in seen if seen.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"{called} holds the card {twice!r} twice.")
-    checked = RightSort(cards)
-    if len(checked.sizes) < 2 or checked.sizes[0] < 2:
-        raise InputError(
-            f"{called} needs at least two groups, one of them of two cards or more: else no score says much."
-        )
     for card in cards:
-        if categories is not None and card.group not in categories:
-            raise InputError(f"{called} puts {card.name!r} into {card.group!r}, which is no category of the study.")
         if card.picture is not None and card.picture not in pictures:
             raise InputError(
                 f"The picture of the card {card.name!r} of {called[0].lower()}{called[1:]} is not in the study."
             )
-    return checked
+    return RightSort(cards)
+
+
+def _require_answers(sort: RightSort, called: str, kind: str, settings: StudySettings) -> None:
+    """Refuse a sort whose right answers nobody could give, or whose score would say nothing."""
+    answers = kind_of_answers(kind)
+    for card in sort.cards:
+        if answers == "labels" and card.group not in settings.categories:
+            word = "class" if kind in ASKED else "category"
+            raise InputError(f"{called} puts {card.name!r} into {card.group!r}, which is no {word} of the study.")
+    if len(sort.sizes) < 2 or (answers != "labels" and sort.sizes[0] < 2):
+        raise InputError(f"{called} needs {needed_of(kind)}: else {NEEDED[answers][1]}.")
 
 
 def _require_sizes(sort: RightSort, called: str, settings: StudySettings) -> None:
