@@ -47,7 +47,7 @@ def test_the_clusters_of_a_study_are_judged(run, store):
     assert found["results"]["source"] == source.id
     ask_judges(store, store.study(found["id"]), 6, knows=1.0, guessers=0)
     shown = run("study", "show", found["id"]).stdout
-    assert "judges        6 (0 left out)\nanswers       72 to 24 questions\nright         100% (" in shown
+    assert "judges        6 (0 left out, 0 withdrew)\nanswers       72 to 24 questions\nright         100% (" in shown
     assert "  Cluster 1: 100% (" in shown
     assert "72 answers  A study" in run("study", "list").stdout
     assert json.loads(run("study", "show", found["id"], "--json").stdout)["results"]["overall"]["right"] == 1

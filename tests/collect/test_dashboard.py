@@ -16,7 +16,8 @@ from consilience.simulation import simulate_crowd
 from tests.collect.collecting import slow_with_postgresql
 from tests.quick_cases import some_quick
 
-from .collecting import begun, kind_of, takes_part
+from .collecting import begun, joined, kind_of, takes_part
+from .judges import judged_animals
 
 PARTS = ("progress", "findings", "people")
 
@@ -217,6 +218,15 @@ def test_who_is_deleted_is_in_no_drawing(admin_of_any, store):
     drawn(admin_of_any, store, study)
     store.delete_participant(store.participants(study.id)[0].id)
     assert store.overview(study.id) is None
+
+
+def test_who_withdrew_or_was_left_out_is_said_so(admin, sqlite_store):
+    for study, pages in ((begun(sqlite_store), ("", "/dashboard")), (judged_animals(sqlite_store), ("",))):
+        sqlite_store.withdraw(joined(sqlite_store, study).id)
+        for page in pages:
+            text = admin.get(f"/admin/studies/{study.id}{page}").text
+            assert "<dt>Withdrew</dt><dd>1 <small>person</small>" in text
+            assert "Left out</dt>" not in text
 
 
 def test_quotas(store):

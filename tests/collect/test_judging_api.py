@@ -60,7 +60,7 @@ def test_judges_of_different_skill_over_http(script, sqlite_store):
     assert len(people) == 16  # 24 questions, 8 answers to each, 12 of each person
     found = script.get(f"/api/v1/studies/{study['id']}/judging").json()
     assert found["progress"] == {
-        **{"participants": 17, "excluded": 0, "judges": 16, "answers": 192, "open": 0},
+        **{"participants": 17, "excluded": 0, "withdrew": 0, "judges": 16, "answers": 192, "open": 0},
         **{"questions": 24, "least": 8, "most": 8},
     }
     told_apart = {(one["first"], one["second"]): one["right"] for one in found["pairs"]}

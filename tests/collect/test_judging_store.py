@@ -147,7 +147,7 @@ def test_judges_answer_until_each_question_has_enough(store):
     assert store.needs_no_answers(study.id)
     assert store.asked(people[-1]) == []
     assert store.judging_progress(study.id) == {
-        **{"participants": 7, "excluded": 0, "judges": 6, "answers": 72, "open": 0},
+        **{"participants": 7, "excluded": 0, "withdrew": 0, "judges": 6, "answers": 72, "open": 0},
         **{"questions": 24, "least": 3, "most": 3},
     }
 

@@ -14,6 +14,7 @@ from consilience.collect.store.database import now
 from consilience.collect.worker import Worker
 
 from .collecting import begun, joined, slow_with_postgresql, sort, takes_part
+from .judges import judged_animals
 
 PID = {"PID": "5f1"}
 
@@ -191,6 +192,16 @@ def test_nothing_is_kept_of_who_withdrew(store):
     store.decide(person.id, "What this is", agreed=True)
     assert store.answers(person.id) == {}
     assert store.consent(person.id) is None
+
+
+def test_who_withdrew_is_not_counted_as_left_out(store):
+    for study, count in ((begun(store), store.progress), (judged_animals(store), store.judging_progress)):
+        gone, left_out, _ = (joined(store, study) for _ in range(3))
+        joined(store, study, preview=True)
+        store.withdraw(gone.id)
+        store.exclude(left_out.id)
+        counts = count(study.id)
+        assert (counts["participants"], counts["excluded"], counts["withdrew"]) == (3, 1, 1)
 
 
 def test_who_withdrew_is_not_taken_in_again(store):

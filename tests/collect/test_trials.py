@@ -135,6 +135,7 @@ def test_gold_is_mixed_in_and_scored_and_stays_out_of_the_consensus(store):
         sources = []
         while (one := given(store, person)) is not None:
             sources.append(one.source)
+            assert store.progress(study.id)["open"] == 1  # also who is at gold
             sort(store, one, right if max(one.items) > 11 else kind_of)
         expected = [what for number in range(1, 5) for what in (["gold", "dry"] if number in plan else ["dry"])]
         assert sources == expected

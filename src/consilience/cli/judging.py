@@ -67,7 +67,7 @@ def say_judging(store: Any, study: Any, *, as_json: bool) -> None:
     say(f"join link     {join}  (after the address of the server)")
     if study.status == "draft":
         say(f"to open it    consilience study open {study.id}")
-    say(f"judges        {progress['judges']} ({progress['excluded']} left out)")
+    say(f"judges        {progress['judges']} ({progress['excluded']} left out, {progress['withdrew']} withdrew)")
     say(f"answers       {progress['answers']} to {progress['questions']} questions")
     if progress["answers"]:
         say(f"right         {_share(results['overall'])}; who guesses is right in 25 %")

@@ -220,7 +220,7 @@ def _say_study(store: Any, study: Any, *, as_json: bool) -> None:
     say(f"join link     {found['join']}  (after the address of the server)")
     if study.status == "draft":
         say(f"to open it    consilience study open {study.id}")
-    say(f"participants  {found['participants']} ({found['excluded']} left out)")
+    say(f"participants  {found['participants']} ({found['excluded']} left out, {found['withdrew']} withdrew)")
     say(f"{sets:13} {found['submitted']} submitted, {found['open']} in progress, {found['imported']} imported")
     if consensus is None:
         say("consensus     none yet; it is found while 'consilience serve' runs")

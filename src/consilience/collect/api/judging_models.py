@@ -121,7 +121,8 @@ class JudgingCounts(BaseModel):
     """How far a judging study is; previews are not counted."""
 
     participants: int
-    excluded: int
+    excluded: int = Field(description="People who were left out.")
+    withdrew: int = Field(description="People who withdrew.")
     judges: int
     answers: int
     open: int = Field(description="Questions that somebody has before them.")

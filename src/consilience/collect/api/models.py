@@ -152,7 +152,8 @@ class Counts(BaseModel):
     """How far a study is; previews are not counted."""
 
     participants: int
-    excluded: int
+    excluded: int = Field(description="People who were left out.")
+    withdrew: int = Field(description="People who withdrew.")
     open: int = Field(description="Subsets that somebody is sorting.")
     withdrawn: int = Field(description="Subsets that nobody has touched for long.")
     submitted: int

@@ -14,7 +14,7 @@ from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.judging import Asked, next_question
 from consilience.collect.store.judging_studies import judging_in, odd_questions_in
-from consilience.collect.store.people import participant_in, participants_in, participants_with
+from consilience.collect.store.people import count_people, participant_in, participants_in, participants_with
 from consilience.collect.store.people_table import parameters_stored, seconds_between
 from consilience.collect.store.quotas import idle_since, take_places
 from consilience.collect.store.studies import items_in, study_in
@@ -115,14 +115,14 @@ class JudgingAnswers(Database):
         Returns
         -------
         dict
-            ``participants``, ``excluded``; ``answers``, without those of people who are left out; ``judges``, who gave
-            these; ``open``, questions that somebody has before them; ``questions``, of the study; ``least`` and
-            ``most``, the fewest and the most answers of a question.
+            ``participants``, ``excluded``, ``withdrew``; ``answers``, without those of people who are left out;
+            ``judges``, who gave these; ``open``, questions that somebody has before them; ``questions``, of the study;
+            ``least`` and ``most``, the fewest and the most answers of a question.
         """
         people = tables.participants.c
         with self.read() as db:
             study = study_in(db, study_id)
-            found = participants_in(db, study.id)
+            found = count_people(db, study)
             rows = _rows(db, study, people.preview.is_(False), people.excluded.is_(False))
             numbers = [one.number for one in odd_questions_in(db, study.id)]
             awaited = _counts(db, study).total()
@@ -130,8 +130,7 @@ class JudgingAnswers(Database):
         counts = Counter(row.question for row in given)
         each = [counts[number] for number in numbers]
         return {
-            "participants": sum(not one.preview for one in found),
-            "excluded": sum(one.excluded and not one.preview for one in found),
+            **found,
             "judges": len({row.participant for row in given}),
             "answers": len(given),
             "open": awaited - len(given),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, exists, func, insert, or_, select, update
 
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.checks import checked_parameters
@@ -150,32 +150,40 @@ class People(Database):
             return participant_in(db, participant_id)
 
     def progress(self, study_id: str) -> dict[str, int]:
-        """Count participants and assignments that are no previews, repeats included, training not.
+        """Count participants and assignments that are no previews, repeats included; of training, what is open.
 
         Returns
         -------
         dict
-            ``participants``, ``excluded``, ``open``, ``withdrawn``, ``submitted``, ``imported``.
+            ``participants``, ``excluded``, ``withdrew``, ``open``, ``withdrawn``, ``submitted``, ``imported``.
         """
         people, work = tables.participants.c, tables.assignments.c
         with self.read() as db:
-            study_in(db, study_id)
-            mine = (people.study == study_id, people.preview.is_(False))
-            counted = select(func.count()).select_from(tables.participants).where(*mine, people.name.is_(None))
-            found = {
-                "participants": db.scalar(counted) or 0,
-                "excluded": db.scalar(counted.where(people.excluded.is_(True))) or 0,
-            }
+            found = count_people(db, study_in(db, study_id))
             by_state = dict.fromkeys(("open", "withdrawn", "submitted", "imported"), 0)
             rows = db.execute(
                 select(work.state, work.source, func.count())
                 .select_from(tables.assignments.join(tables.participants, people.id == work.participant))
-                .where(*mine, work.number > 0)
+                .where(people.study == study_id, people.preview.is_(False))
+                .where(or_(work.number > 0, work.state == "open"))
                 .group_by(work.state, work.source)
             )
             for state, source, count in rows:
                 by_state["imported" if source == "imported" else state] += count
             return found | by_state
+
+
+def count_people(db: Connection, study: Study) -> dict[str, int]:
+    """Count the ``participants`` of a study, previews apart; who is ``excluded``, and who ``withdrew``."""
+    people = tables.participants.c
+    mine = (people.study == study.id, people.preview.is_(False), people.name.is_(None))
+    counted = select(func.count()).select_from(tables.participants).where(*mine)
+    withdrew = exists().where(tables.withdrawals.c.participant == people.id)
+    return {
+        "participants": db.scalar(counted) or 0,
+        "excluded": db.scalar(counted.where(people.excluded.is_(True), ~withdrew)) or 0,
+        "withdrew": db.scalar(counted.where(withdrew)) or 0,
+    }
 
 
 def require_filled(parameters: Mapping[str, str]) -> None:
