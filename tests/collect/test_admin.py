@@ -10,6 +10,7 @@ import pytest
 
 from consilience.collect.creation import demo
 
+from .collecting import begun, takes_part
 from .test_pictures import encoded
 
 CARDS = "\n".join(f"card {number}" for number in range(30))
@@ -317,6 +318,18 @@ def test_groupings_can_be_brought_along(admin, sqlite_store):
 
 
 # ---- results
+
+
+def test_a_report_before_there_are_answers_leads_back_to_the_study(admin, sqlite_store):
+    study = begun(sqlite_store)
+    takes_part(sqlite_store, study, preview=True)  # does not count
+    answer = admin.get(f"/admin/studies/{study.id}/export/html")
+    assert answer.status_code == 409
+    assert "<h1>Not possible now</h1>" in answer.text
+    assert "There are no answers yet that a report could be about." in answer.text
+    assert f'<a href="/admin/studies/{study.id}">Back to the study</a>' in answer.text
+    for address in (f"/admin/studies/{study.id}x/export/html", f"/admin/studies/{study.id}/no-such-page"):
+        assert "Back to the study" not in admin.get(address).text
 
 
 def test_exports(admin, visit, sqlite_store):

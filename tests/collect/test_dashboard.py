@@ -9,7 +9,9 @@ from consilience import Groupings
 from consilience.collect.results import exporting, overview
 from consilience.collect.results.consensus import fingerprint, fusion_of
 from consilience.collect.results.progress import quotas_of
+from consilience.collect.settings.conditions import Quota
 from consilience.collect.settings.model import StudySettings
+from consilience.collect.settings.panel import Panel
 from consilience.collect.store import overviews
 from consilience.collect.worker import Worker
 from consilience.simulation import simulate_crowd
@@ -227,6 +229,16 @@ def test_who_withdrew_or_was_left_out_is_said_so(admin, sqlite_store):
             text = admin.get(f"/admin/studies/{study.id}{page}").text
             assert "<dt>Withdrew</dt><dd>1 <small>person</small>" in text
             assert "Left out</dt>" not in text
+
+
+def test_quotas_are_apart_from_limits(admin, sqlite_store):
+    panel = Panel(quotas=(Quota("PID", ("p1",), 5),))
+    study = begun(sqlite_store, panel=panel, parameters=("PID",), groupings_wanted=7)
+    takes_part(sqlite_store, study, parameters={"PID": "p1"})
+    page = admin.get(f"/admin/studies/{study.id}/dashboard").text
+    assert "1 <small>of 5</small>" in page.partition("<h3>Limits</h3>")[0]
+    assert "1 of 7 wanted" in page.partition("<h3>Limits</h3>")[2]
+    assert "Quotas" not in page
 
 
 def test_quotas(store):

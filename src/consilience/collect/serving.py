@@ -215,7 +215,9 @@ def refusal(request: Request, refused: RefusedError) -> Response:
     if refused.status == 401 and request.method == "GET":
         return see("/admin/login")
     heading = HEADINGS.get(refused.status, "Please check what you sent")
-    answer = page(request, "error", status=refused.status, heading=heading, sentence=refused.sentence)
+    asker, named = getattr(request.state, "asker", None), request.path_params.get("study", "")
+    back = named if asker and asker.sees(named) and refused.status != 404 else ""
+    answer = page(request, "error", status=refused.status, heading=heading, sentence=refused.sentence, back=back)
     answer.headers.update(headers)
     return answer
 

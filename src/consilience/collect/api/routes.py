@@ -34,7 +34,10 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": models.Problem, "description": "There is no such thing."}}
 NOT_OPEN: dict[int | str, dict[str, Any]] = {
-    409: {"model": models.Problem, "description": "The study or the subset does not accept this, or not any more."}
+    409: {
+        "model": models.Problem,
+        "description": "The study or the subset does not accept this, not yet or not any more.",
+    }
 }
 
 bearer = HTTPBearer(auto_error=False, description="A token made on the page 'API tokens'.")
@@ -253,7 +256,7 @@ else:  # those that there are, for the document of the API and its refusals
     "/studies/{study}/export",
     tags=["results"],
     response_class=Response,
-    responses=NOT_FOUND | {200: {"description": "The file.", "content": FORMATS}},
+    responses=NOT_FOUND | NOT_OPEN | {200: {"description": "The file.", "content": FORMATS}},
 )
 def export(
     store: Open,

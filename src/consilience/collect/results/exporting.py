@@ -13,6 +13,7 @@ from pandas.api.types import is_numeric_dtype
 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.formats import FORMATS
+from consilience.collect.errors import NotOpenError
 from consilience.collect.results.consensus import fusion_of
 from consilience.collect.results.pairs import model_of_pairs
 from consilience.collect.settings.cleaning import FORMULAS
@@ -45,7 +46,8 @@ def export_study(
 ) -> Export:
     """Return what was collected in a study, in one of the formats of `MIMES`.
 
-    Raises InputError: there is no such format or table, or nothing was submitted yet that a report could be about.
+    Raises InputError: there is no such format or table. Raises NotOpenError: there are no answers yet that a report
+    could be about.
 
     table : {"sorts", "participants", "answers", "moves", "log"}, optional; a row for each card that was presented, for
         each person, for each answer where people are asked questions, for each card of each move, if the study says
@@ -108,7 +110,7 @@ def _report(store: Store, study: Study, identifiers: bool) -> bytes:
 
     rows = [one for one in store.submitted(study.id) if one.counts]
     if not rows:
-        raise InputError("Nothing was submitted in this study yet.")
+        raise NotOpenError("There are no answers yet that a report could be about.")
     if not identifiers:
         rows = [replace(one, annotator=one.participant) for one in rows]
     with ONE_AT_A_TIME:
