@@ -56,7 +56,7 @@ def test_an_answer_screens_out_kindly_with_a_code_of_its_own(visit, sqlite_store
     browser = come(visit, study)
     page = answer(browser, "17")
     assert heading(page) == "This study looks for other people"
-    assert '<strong class="code" dir="ltr">S1</strong>' in page
+    assert 'Your code is <strong class="code" dir="ltr">S1</strong>' in page  # who did not take part completed nothing
     assert 'href="https://panel.example/?cc=S1"' in page
     assert browser.post("/sort/begin").headers["location"] == "/sort"
     assert sqlite_store.assignments(study.id) == []
@@ -78,7 +78,8 @@ def test_who_comes_when_a_quota_is_full_gets_its_code(visit, admin, script, sqli
     first.post("/sort/begin")
     assert late.post("/sort/begin").headers["location"] == "/sort"
     page = late.get("/sort").text
-    assert (heading(page), ">Q1<" in page) == ("These places are taken", True)
+    said = re.search(r"<p>(.*) <strong.*>Q1<", page)[1]
+    assert (heading(page), said) == ("These places are taken", "Your code is")
     assert heading(answer(other, "30", ["Plants"])) == "<bdi>A study</bdi>"
     assert sort_all(first, sqlite_store, study).status_code == 303
     assert ended(sqlite_store, study) == [["", ""], ["quota_full", "Q1"], ["", ""]]

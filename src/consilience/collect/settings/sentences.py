@@ -130,7 +130,7 @@ QUESTIONS = {
 }
 
 LINKS = {
-    "code": "Your completion code is",
+    "code": "Your code is",
     "return_link": "Go back to where you came from",
     "moved_on": "You cannot go on in this browser",
     "moved_on_text": (
