@@ -153,13 +153,16 @@ def test_a_second_set_is_offered_and_a_question_is_asked_once(visit, sqlite_stor
         study = asking(sqlite_store, kind, NAMES[:5], subset_size=2, per_participant=2)
         browser = come(visit, study)
         browser.post("/sort/begin")
+        pages = []
         for _ in range(2):
             choose(browser, "c1")
             choose(browser, "c0")
             browser.post("/sort/submit", data=fields(browser.get("/sort").text))
-            more = browser.get("/sort").text
+            pages.append(browser.get("/sort").text)
             browser.post("/sort/begin")
-        assert "Answer the next set" not in more
+        assert [heading(page) for page in pages] == ["Set 2 of 2", "Thank you!"]
+        assert ["Answer the next set" in page for page in pages] == [True, False]
+        assert "<p>Your answers have been handed in.</p>" in pages[0]
         asked = [number for one in sqlite_store.submitted(study.id) for number in one.items]
         assert len(set(asked)) == 4
 
