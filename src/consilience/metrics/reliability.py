@@ -260,7 +260,7 @@ def split_half(groupings: Any, *, n_divisions: Integer = 100, random_state: Rand
     --------
     >>> sorts = [["a", "x", "1", "b"], ["a", "x", "1", "b"], ["b", "y", "1", "c"], ["b", "y", "2", "c"]]
     >>> round(split_half(sorts).value, 2)
-    0.89
+    0.81
     """
     given = as_groupings(groupings, None, "split_half")
     if given.n_items > MOST_ITEMS:
