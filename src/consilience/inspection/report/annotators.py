@@ -395,7 +395,7 @@ def agreement_sentences(agreement: pd.DataFrame, common: Int[np.ndarray, "annota
     one = int(values.max(axis=1, where=told, initial=-np.inf).argmax())
     other = int(np.where(told[one], values[one], -np.inf).argmax())
     best = [name_text(agreement.index[place]) for place in (one, other)]
-    n_tied = np.count_nonzero((values > values[one, other] - TIED) & told) - 1
+    n_tied = int(np.count_nonzero((values > values[one, other] - TIED) & told)) - 1
     too = f", as for {quantify(n_tied, 'other pair')}" if n_tied else ""
     n_unknown = len(values) * (len(values) - 1) // 2 - int(known.sum())
     sentences = [
