@@ -49,7 +49,7 @@ class Moves:
         own, kept = clusters.codes[items], draws[:, items]
         return cls(items, own, kept, places_in_fit(clusters, own, kept), len(clusters.index), clusters.is_named)
 
-    @property
+    @cached_property
     def found_again(self) -> Float[np.ndarray, " clusters"]:
         """Share of the draws with much the same cluster: of the items of either, more than half are in both.
 
@@ -57,7 +57,7 @@ class Moves:
         """
         return np.mean([self._alike(draw)[0] for draw in self.draws], axis=0)
 
-    @property
+    @cached_property
     def found_whole(self) -> Float[np.ndarray, " clusters"]:
         """Share of the draws in which all items of each cluster are in one of those that `found_again` counts."""
         return np.mean([self._alike(draw)[1] for draw in self.draws], axis=0)

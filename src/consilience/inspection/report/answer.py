@@ -295,7 +295,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
 
 
 def _say_who_made(subject: Subject, code: int, size: int) -> list[str]:
-    """Say how many people have all items of a cluster in one group, and how many a group that overlaps with it."""
+    """Say how many people made just a cluster, much the same, or a group with all of its items."""
     made, people = subject.makers.iloc[code], subject.annotations.n_annotators
     n_sorted, whole, exactly = (int(made[count]) for count in ("n_sorted", "whole", "exactly"))
     who = f"{people:,}" if n_sorted == people else f"the {n_sorted:,} who sorted "
@@ -307,8 +307,8 @@ def _say_who_made(subject: Subject, code: int, size: int) -> list[str]:
 
 
 def _count_joiners(subject: Subject, code: int, partner: int) -> str:
-    """Say in brackets how many people have most of two clusters in one group."""
-    if not subject.are_grouped:
+    """Say in brackets how many people have most of two clusters in one group; nothing if some sorted several times."""
+    if subject.places is None:
         return ""
     codes, people = subject.clusters.codes, current_words().n_annotators(subject.annotations.n_annotators)
     _, n_joined = count_apart(subject.groupings, *(np.flatnonzero(codes == each) for each in (code, partner)))
