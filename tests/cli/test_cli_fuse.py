@@ -80,9 +80,9 @@ def test_summary_in_text(sheets, run, quick_report):
     weakest = model.annotators_.sort_values("weight")
     assert lines[7].split()[:3] == ["a19", "weight", f"{weakest['weight'].iloc[0]:.3f},"]
     assert [line.split()[0] for line in lines[7:10]] == weakest.index[:3].tolist()
-    note, reliability, halves, by_chance = lines[10:-1]
+    note, halves, reliability, by_chance = lines[10:-1]
     assert "alpha" in reliability
-    shares = f"would have {split_half(model.groupings_, n_divisions=40).value:.2f} (split-half reliability"
+    shares = f"would correlate with r = {split_half(model.groupings_, n_divisions=40).value:.2f} ("
     assert shares in halves
     assert [note] == model.notes_
     assert note.startswith("1 of 19 items is in no grouping; it belongs to no cluster (label -1): '")

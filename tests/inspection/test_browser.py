@@ -479,6 +479,7 @@ def test_the_best_cut_is_sorted_as_nothing_below_itself(page):
 
 
 def test_rows_shown_are_named_as_the_file_of_the_table(page):
+    page.locator("#people-table summary").click()
     assert saved(page, "#people-table [data-file=rows]")[0] == "annotators-agreement-shown.csv"
 
 
@@ -531,6 +532,8 @@ def test_narrow_tables_say_that_there_are_more_columns(opened):
             ] * aside
             assert (block.locator(".hint").text_content() or "") == " · ".join(said)
             assert block.locator(".hint").is_visible() == bool(said)
+        page.locator("#people-table summary").click()
+        settled(page)
         assert page.locator("#people-table .hint").is_visible() == hinted
         for box in page.locator("figure > .scroll").all():
             hint = box.locator("xpath=preceding-sibling::p[@class='hint']")

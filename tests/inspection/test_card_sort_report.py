@@ -272,8 +272,8 @@ def test_one_representative_is_enough_where_all_agree():
 def test_people_are_listed_with_their_representative(page, groupings):
     head, *rows = page.table("people")
     assert head == [
-        *("Participant", "Groups", "Agreement with others"),
-        *("Random sorts that agree as well", "As if at random", "Nearest representative"),
+        *("Participant", "Groups", "Largest", "Agreement with others"),
+        *("Random sorts that agree as well", "Nearest representative"),
     ]
     assert {row[0] for row in rows} == set(groupings.annotators)
     assert rows[0][0] == "odd"

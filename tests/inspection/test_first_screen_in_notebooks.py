@@ -47,7 +47,7 @@ def test_findings_say_how_sure_they_are_and_draw_features():
     model = SubsetFusion(n_clusters=4, random_state=0).fit(sorts)
     features = pd.DataFrame(rng.normal(size=(24, 3)), index=sorts.items)
     page = display(findings(model, X=features, certainty=certainty(model, n_draws=4, random_state=0)))
-    assert "Of the pairs of items together here" in page
+    assert "simulated from these, would find" in page
     assert '"plane-' in page
 
 

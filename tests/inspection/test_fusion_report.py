@@ -281,8 +281,9 @@ def test_whoever_agrees_far_less_with_the_others_is_to_be_looked_at_though_no_we
     tests = pd.DataFrame({"p_value": 0.001, "tested": True}, index=names)
     subject = Subject(None, None, groupings)
     vars(subject).update(annotators=frame, random_sorters=tests)
-    unlike = "1 of 7 annotators sorts unlike the others, but not at random (agreement in brackets): g (0.06)"
-    far = f"{unlike}: no reason to leave this one out."
+    unlike = "1 of 7 annotators agrees far less with the others than most: g (0.06, as 0.1% of random sorts have or "
+    unlike += "more; 2 of 2 in one group)"
+    far = f"{unlike}. Look at the groups before you leave anybody out."
     assert odd_in_short(subject) == [far]
     vars(subject)["annotators"] = frame.assign(remark=["one group only", *frame["remark"].iloc[1:]])
     assert odd_in_short(subject) == [f"1 of 7 annotators stands out: a (one group only). {far}"]

@@ -14,6 +14,7 @@ MOST_ITEMS = 1000  # of groupings: all pairs of items are compared
 MOST_ANNOTATORS = 20  # all pairs of whom are compared by Cohen's kappa
 N_DRAWS, N_DIVISIONS = 200, 40
 SPLIT_HALF = "split_half"
+ENOUGH = 0.9  # Nunnally (1978): 0.8 for research, 0.9 where decisions about single cases hang on it
 NAMES = {
     "krippendorff_alpha": "Krippendorff's alpha",
     "ordinal_alpha": "Krippendorff's alpha of levels with an order",
@@ -59,7 +60,7 @@ def sentences_on_reliability(found: Mapping[str, Mapping[str, Any]], *, of_pairs
     about = " on pairs, together or apart" if of_pairs else ""
     scale = f"0: chance, 1: full; 90% interval{'' if len(each) == 1 else 's'} over {current_words().items}"
     agree = f"Agreement beyond chance{about} ({scale}): {join_names(each)}."
-    return [agree, *_say_halves(halves)]
+    return [*_say_halves(halves), agree]
 
 
 def _say_halves(found: Mapping[str, Any] | None) -> list[str]:
@@ -67,8 +68,9 @@ def _say_halves(found: Mapping[str, Any] | None) -> list[str]:
     if found is None or found["note"] or not found["value"] > 0:
         return []
     words, whole = current_words(), found["value"]
+    enough = "enough" if whole >= ENOUGH else f"below the {ENOUGH:.2f} that is usual where decisions hang on it"
     return [
-        f"Two random halves of the {words.annotators} put the same {words.items} together: the shares of all pairs "
-        f"have r = {whole / (2 - whole):.2f} on average, and those of two panels as large as this one would have "
-        f"{whole:.2f} (split-half reliability, Spearman-Brown)."
+        f"Between two panels of this size, how often two {words.items} are together would correlate with r = "
+        f"{whole:.2f} ({whole / (2 - whole):.2f} between two of half the size, {2 * whole / (1 + whole):.2f} of twice "
+        f"the size): {enough} (split-half reliability, Spearman-Brown)."
     ]

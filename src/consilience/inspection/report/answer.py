@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -9,13 +10,13 @@ from jaxtyping import Float
 
 from consilience.analysis.central_items import N_NAMED
 from consilience.analysis.certainty import Certainty
-from consilience.analysis.group_names import next_names, tied_names
+from consilience.analysis.group_names import AT_LEAST, next_names, tied_names
 from consilience.analysis.group_words import n_saying_of
 from consilience.analysis.item_places import count_apart
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
-from consilience.annotations import Labels
+from consilience.annotations.names import MISSING
 from consilience.inspection.report import (
     best_cuts,
     certainty_sections,
@@ -31,20 +32,19 @@ from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
 
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
-LEAST_COVERAGE = 0.5  # mean share of the items that people sorted, or their groups are not compared with the clusters
-FIRM = 4  # clusters that most people made that are named
+OPEN = 3  # doubts about clusters that are said
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
 WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
+RIVAL, RIVALS = 0.5, 2  # share of the users of a name that another has to have to be said, and how many are
 RARE, COMPANIONS = 5, 3  # names of a cluster without a common one, and items put with a single one, that are listed
 OFTEN_JOINED = 0.2  # share of the draws in which a cluster is one with another, for it to be said
 DIVIDERS = 0.25  # share of the people who divide a cluster, for it to be said
-CHANGES = 2  # joins and divisions of clusters that are said
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
 
 def lead(subject: Subject) -> str:
-    """Say how many clusters of what there are, how sure they are, and whether to rely on them."""
+    """Say how many clusters of what there are, which are firm and what is open, and whether to rely on them."""
     words, clusters = current_words(), subject.clusters
     n_items = words.n_items(subject.annotations.n_items)
     number = quantify(len(clusters.names), clusters.noun, clusters.nouns)
@@ -57,78 +57,58 @@ def lead(subject: Subject) -> str:
     found = subject.certainty
     if found is None:
         return " ".join([f"{text}{_in_doubt(subject)}.", *certainty_sections.none_in_short(subject)])
-    again = f" that another panel of {found.n_people:,} would hardly repeat"
-    if clusters.is_named:
-        again = ""
-    elif not certainty_sections.is_little(found):
-        n_found = int((subject.moves.found_again >= RELIABLE).sum())
-        n_all = len(clusters.names)
-        of_all = "all" if n_found == n_all else "none" if not n_found else f"{n_found:,}"
-        find = "probably find" if n_found and certainty_sections.are_rough(subject, found) else "find"
-        again = f", {of_all} of which another panel of {found.n_people:,} would {find} again in the main"
-        if n_all == 1:
-            again = f" that another panel of {found.n_people:,} would {'' if n_found else 'not '}{find} again"
-    sentences = [
-        f"{text}{again}{_in_doubt(subject)}{_made_just_these(subject)}.",
-        _say_what_is_repeated(subject, found),
-        *_say_what_changes(subject),
-    ]
-    firm, weak = _firm_and_weak(subject)
-    return " ".join([*sentences, *_say_what_is_firm(firm, weak), _trust(subject, is_firm=not weak)])
+    if clusters.is_named or found.chance >= 1 or certainty_sections.is_little(found):
+        return " ".join(filter(None, [f"{text}{_in_doubt(subject)}.", _trust(subject)]))
+    opened = _say_what_is_open(subject)
+    sentences = [f"{text}{_say_how_firm(subject, found)}.", *([f"Open: {'; '.join(opened)}."] if opened else [])]
+    return " ".join([*sentences, _trust(subject)])
 
 
-def _made_just_these(subject: Subject) -> str:
-    """Say how many people made just the clusters, of those who sorted all items; nothing if nobody did."""
-    words, people = current_words(), subject.annotations.n_annotators
-    n_made, n_sorted = _count_makers_of_all(subject)
-    if not n_sorted:
-        return ""
-    everybody = words.n_annotators(n_sorted)
-    of = f"the {everybody} here" if n_sorted == people else f"the {everybody} who sorted all {words.items}"
-    who = "none" if not n_made else "all" if n_made == n_sorted else f"{n_made:,}"
-    return f"; {who} of {of} made just these groups"
+def _are_firm(subject: Subject) -> np.ndarray:
+    """Whether other panels nearly always find each cluster again, and seldom join or divide it."""
+    changes = _often_joined(subject).max(1) >= OFTEN_JOINED
+    changes[[split.cluster for split in subject.moves.splits]] = True
+    return (subject.moves.found_again >= RELIABLE) & ~changes
 
 
-def _count_makers_of_all(subject: Subject) -> tuple[int, int]:
-    """Count the people who made just the clusters, or classes of a sort, and those who sorted all items."""
-    codes, labels, sorts = subject.clusters.codes, subject.annotations, subject.whole_sorts
-    if sorts is not None:
-        place = sorts.place_of(codes)
-        return int(sorts.n_annotators[place]) if place >= 0 else 0, sorts.n_sorted
-    if not (isinstance(labels, Labels) and subject.votes is not None and current_words().are_of_a_sort):
-        return 0, 0
-    is_same = subject.clusters.index.get_indexer(labels.classes)[labels.label] == codes[labels.item]
-    n_items, n_same = (np.bincount(labels.annotator, by, labels.n_annotators) for by in (None, is_same))
-    is_whole = n_items == (codes >= 0).sum()
-    return int((is_whole & (n_same == n_items)).sum()), int(is_whole.sum())
+def _say_how_firm(subject: Subject, found: Certainty) -> str:
+    """Say how many clusters are firm, and what that means."""
+    firm = _are_firm(subject)
+    n_all, n_firm = len(firm), int(firm.sum())
+    panels = f"panels of {found.n_people:,} other {current_words().annotators}, simulated from these"
+    if n_all == 1:
+        return f" that {percent(subject.moves.found_again[0])} of {panels}, would find again"
+    if not n_firm:
+        return f", none of them firm: fewer than {percent(RELIABLE)} of {panels}, would find any of them again"
+    how_many = "all" if n_firm == n_all else f"{n_firm:,}"
+    least = percent(float(subject.moves.found_again[firm].min()))
+    often = "roughly" if certainty_sections.are_rough(subject, found) else "at least"
+    it = "it" if n_firm == 1 else "each"
+    return f", {how_many} of them firm: {often} {least} of {panels}, would find {it} again"
 
 
-def _firm_and_weak(subject: Subject) -> tuple[list[str], list[str]]:
-    """Return the clusters that most people made roughly, and the others; none if people sorted few of the items."""
-    annotations, clusters = subject.annotations, subject.clusters
-    if not subject.are_grouped or subject.groupings.summary().coverage < LEAST_COVERAGE:
-        return [], []
-    made = subject.makers["roughly"].to_numpy()
-    is_firm = 2 * made > annotations.n_annotators
-    order = np.argsort(-made, kind="stable")
-    firm = [
-        f"“{clusters.titles[code]}” ({made[code]:,} of {annotations.n_annotators:,})" for code in order if is_firm[code]
-    ]
-    return firm, [f"“{clusters.titles[code]}”" for code in order if not is_firm[code]]
-
-
-def _say_what_is_firm(firm: list[str], weak: list[str]) -> list[str]:
-    """Say which clusters most people made roughly."""
-    words = current_words()
-    if not firm and not weak:
-        return []
-    if not weak:
-        return [f"Each is much like a group that most {words.annotators} made."]
-    if not firm:
-        return [f"None of them is a group that most {words.annotators} made, even roughly."]
-    fewer = "fewer made " + (f"one like {weak[0]}" if len(weak) == 1 else "ones like the others")
-    each = "is" if len(firm) == 1 else "are each"
-    return [f"{join_some(firm, FIRM)} {each} much like a group that most {words.annotators} made; {fewer}."]
+def _say_what_is_open(subject: Subject) -> list[str]:
+    """Say which clusters may be one or several, or are seldom found again, how many there are, and which items move."""
+    words, clusters = current_words(), subject.clusters
+    joined, titles = np.triu(_often_joined(subject)), [f"“{title}”" for title in clusters.titles]
+    found, told = list[tuple[float, str]](), set[int]()
+    for a, b in np.argwhere(joined >= OFTEN_JOINED).tolist():
+        found.append((joined[a, b], f"whether {titles[a]} and {titles[b]} are two ({percent(joined[a, b])} join them)"))
+        told |= {a, b}
+    for split in subject.moves.splits:
+        found.append((split.share, f"whether {titles[split.cluster]} is one ({percent(split.share)} divide it)"))
+        told.add(split.cluster)
+    again = subject.moves.found_again
+    weak = [code for code in np.flatnonzero(~_are_firm(subject)).tolist() if code not in told]
+    found += [(1 - again[code], f"{titles[code]} ({percent(again[code])} find it again)") for code in weak]
+    found.sort(key=lambda each: -each[0])
+    said, left = [text for _, text in found[:OPEN]], len(found[OPEN:])
+    said += [f"{quantify(left, 'further doubt')} on the {clusters.nouns} below"] if left else []
+    few, many = cast(Certainty, subject.certainty).usual_numbers
+    said += [f"how many {clusters.nouns} there are ({few} to {many} in most panels)"] if few < many else []
+    n_marked = int(certainty_sections.are_marked(subject).sum())
+    belong = "belongs" if n_marked == 1 else "belong"
+    return [*said, *([f"where {words.n_items(n_marked)} {belong} (?)"] if n_marked else [])]
 
 
 def _in_doubt(subject: Subject) -> str:
@@ -137,72 +117,29 @@ def _in_doubt(subject: Subject) -> str:
     return f", {current_words().n_items(n_doubted)} in doubt" if n_doubted else ""
 
 
-def _say_what_is_repeated(subject: Subject, found: Certainty) -> str:
-    """Say which share of the pairs that are together would be so again, and how many items would stay."""
-    words = current_words()
-    if np.isnan(found.repeats_together):
-        return f"Of all pairs of {words.items}, {percent(found.repeats)} would come out as here, together or apart."
-    is_mixed = subject.segments is not None and subject.segments.n_segments > 1  # draws have the same segments
-    about = "at best" if is_mixed else "roughly" if certainty_sections.are_rough(subject, found) else "about"
-    again = f"Of the pairs of {words.items} together here, {about} {percent(found.repeats_together)} would be so again"
-    chance = f"({percent(found.chance_together)} by chance)"
-    n_marked = 0 if subject.clusters.is_named else int(certainty_sections.are_marked(subject).sum())
-    alone = "is in doubt on its own" if n_marked == 1 else "are in doubt on their own"
-    doubted = f"; {words.n_items(n_marked)} {alone} (?)"
-    return f"{again} {chance}{doubted if n_marked else ''}."
-
-
-def _say_what_changes(subject: Subject) -> list[str]:
-    """Say which clusters other panels often join, and which they divide; nothing if none."""
-    titles = subject.clusters.titles
-    if subject.clusters.is_named or certainty_sections.is_little(cast(Certainty, subject.certainty)):
-        return []
-    joined = np.triu(_often_joined(subject))
-    found = [
-        (joined[a, b], f"join “{titles[a]}” and “{titles[b]}”") for a, b in np.argwhere(joined >= OFTEN_JOINED).tolist()
-    ]
-    found += [(split.share, f"divide “{titles[split.cluster]}” in two") for split in subject.moves.splits]
-    found.sort(key=lambda change: -change[0])
-    changes = [f"{percent(share)} would {what}" for share, what in found[:CHANGES]]
-    return [f"Of other panels, simulated from these people, {join_names(changes)}."] if changes else []
-
-
-def _trust(subject: Subject, *, is_firm: bool) -> str:
+def _trust(subject: Subject) -> str:
     """Say whether to rely on the clusters: if most pairs would be together again, and most items stay.
 
     Most is `RELIABLE`; of the items, more than `MANY_DOUBTED` that do not stay are mentioned.
-
-    is_firm : whether most people made all of the clusters roughly.
     """
     words, clusters, found = current_words(), subject.clusters, subject.certainty
     if found is None or found.chance >= 1:
         return ""
     if little := certainty_sections.little_in_short(found):
         return little
-    few, many = (0, 0) if clusters.is_named else found.usual_numbers
-    often = found.n_clusters["share"]
-    usual = f"mostly find {few} to {many} (most often {often.idxmax()}, in {percent(often.max())} of panels)"
-    number = [f"on the number of {clusters.nouns}: others would {usual}"] if few < many else []
     moved = certainty_sections.are_in_doubt(subject, SELDOM_STAYS)
-    if not (found.repeats_together >= RELIABLE and 1 - moved.sum() / found.items["stays"].notna().sum() >= RELIABLE):
-        trust = f"Rely on the broad lines, and not on single {words.items} without a second look"
-        return "; nor ".join([trust, *number]) + "."
-    n_doubted = max(int(certainty_sections.are_marked(subject).sum()), len(_list_doubted(subject)))
-    many_doubted = n_doubted > MANY_DOUBTED * len(subject.items)
-    if clusters.is_named and many_doubted:
+    mostly_stay = 1 - moved.sum() / found.items["stays"].notna().sum() >= RELIABLE
+    is_any_firm = clusters.is_named or _are_firm(subject).any()
+    if not (found.repeats_together >= RELIABLE and mostly_stay and is_any_firm):
+        return f"Rely on the broad lines, and not on single {words.items} without a second look."
+    if clusters.is_named:
+        n_doubted = len(_list_doubted(subject))
+        if n_doubted <= MANY_DOUBTED * len(subject.items):
+            return f"You can rely on these {clusters.nouns}."
         if n_doubted == len(subject.items):
             return f"Look at each {words.item} before you rely on its {clusters.noun}."
         return f"You can rely on the {clusters.nouns} of the others."
-    changing = [f"on which {clusters.nouns} are apart"] if _say_what_changes(subject) else []
-    less = [*([f"on {_these(n_doubted)}"] if many_doubted else []), *changing, *number]
-    if not less:
-        return f"You can rely on these {clusters.nouns}{'' if is_firm else ' as what a panel finds'}."
-    return f"You can rely on what belongs together, and less {join_names(less)}."
-
-
-def _these(n_items: int) -> str:
-    words = current_words()
-    return f"this {words.item}" if n_items == 1 else f"these {words.n_items(n_items)}"
+    return f"You can rely on {'what is firm' if _say_what_is_open(subject) else f'these {clusters.nouns}'}."
 
 
 def cautions(subject: Subject) -> list[str]:
@@ -220,24 +157,35 @@ def lists(subject: Subject) -> ClusterLists:
     """Return the clusters with their names and items, or the classes with their doubtful items."""
     words, noun = current_words(), subject.clusters.noun
     found = _of_classes(subject) if subject.clusters.is_named else _of_clusters(subject)
-    reading = (
-        f"?: in doubt, because more than {1 - SELDOM_STAYS:.0%} of other panels would put the {words.item} elsewhere "
-        f"on its own (not with most of its {noun} or a part that is named), or because fewer than two thirds of these "
-        f"{words.annotators} put it with its {noun} or a part of it."
-    )
-    if subject.clusters.is_named:
-        reading = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many of "
-        reading += f"their labels name the {noun}."
-    readings = [reading] if any(remark for each in found for _, remark in each.items) else []
-    if subject.are_grouped:
-        sorted_some = subject.groupings.summary().coverage < 1
-        who = words.n_annotators(subject.annotations.n_annotators)
-        readings += [f"{subject.n_namers:,} of {who} gave names."] if subject.of_namers else []
-        readings += ["Called so: by this name, not by a longer one with the same word."] if subject.of_namers else []
-        of_them = f" that the {words.annotator} sorted" if sorted_some else ""
-        both = f"of all {words.items}{of_them} that are in one or the other, more than half are in both"
-        readings.append(f"Much the same: {both}.")
+    readings = []
+    if any(each.verdict for each in found):
+        rough = certainty_sections.how_rough(subject, cast(Certainty, subject.certainty))
+        readings += [
+            f"Firm: at least {percent(RELIABLE)} of other panels, simulated from these people, find much the same "
+            f"{noun} again, and seldom join or divide it. Made, found again: much the same, {_same_of(subject)}.",
+            *rough,
+        ]
+    elif subject.are_grouped:
+        readings.append(f"Made: much the same, {_same_of(subject)}.")
+    if any(remark for each in found for _, remark in each.items):
+        doubt = (
+            f"?: in doubt, with the {noun} where it is most often besides; more than {1 - SELDOM_STAYS:.0%} of other "
+            f"panels would move the {words.item} on its own, or fewer than two thirds of these {words.annotators} put "
+            f"it with its {noun} or a part of it."
+        )
+        if subject.clusters.is_named:
+            doubt = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many "
+            doubt += f"of their labels name the {noun}."
+        readings.append(doubt)
     return ClusterLists(found, " ".join(readings))
+
+
+def _same_of(subject: Subject) -> str:
+    """Say what much the same group is."""
+    words = current_words()
+    sorted_some = subject.are_grouped and subject.groupings.summary().coverage < 1
+    of_them = f" that the {words.annotator} sorted" if sorted_some else ""
+    return f"of all {words.items}{of_them} that are in one or the other, more than half are in both"
 
 
 def _of_clusters(subject: Subject) -> list[ClusterList]:
@@ -246,22 +194,23 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
     tied, others = list[list[str]]([[]] * len(called)), called
     if any(called):  # else there may be no groups
         tied, others = tied_names(subject.names, called), next_names(subject.names, called)
-    joined = _often_joined(subject)
     few_namers = f" of {subject.n_namers:,}" if subject.of_namers else ""
-    sure, leaves = subject.certainty, np.zeros(len(items), dtype=bool)
-    splits = [] if sure is None else subject.moves.splits
+    sure, marked = subject.certainty, np.zeros(len(items), dtype=bool)
     if sure is not None:
-        leaves = certainty_sections.are_marked(subject)
+        marked = certainty_sections.are_marked(subject)
+    judged = sure is not None and not certainty_sections.is_little(sure)
     found = []
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
         ordered = most_certain_first(mine)
-        doubted = leaves[ordered.index]
         most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
-        shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
+        shown = tuple(
+            (name_text(items["item"].iloc[place]), _where_else(subject, place) if marked[place] else "")
+            for place in ordered.index[:most].tolist()
+        )
         about = [words.n_items(len(mine))]
         if subject.are_grouped:
-            about += _say_who_made(subject, code, len(mine))
+            about.append(_say_who_made(subject, code, len(mine)))
         if called[code]:
             mine_of = (subject.names["cluster"] == code) & (subject.names["name"] == called[code])
             users, wordings = subject.names.loc[mine_of, ["n_annotators", "wordings"]].iloc[0]
@@ -270,49 +219,65 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             word = f" ({n_users:,} say “{called[code]}” of {one_of}, alone or among other words)" if n_users else ""
             so = f"{'just ' if word else ''}so" if len(tied[code]) == 1 else join_some(tied[code], TIED)
             each = (word or _list(wordings)) if len(tied[code]) == 1 else f" each{word}"
-            about.append(f"called {so} by {users:,}{few_namers}{each}")
+            rivals = "" if len(tied[code]) > 1 else _say_rivals(subject, code, called)
+            about.append(f"called {so} by {users:,}{few_namers}{each}{rivals}")
         elif any(called):
             central = f": its most central {words.items}" if len(mine) > N_NAMED else ""
             about.append(f"without a name in common{central}{_rare_names(subject, code)}")
-        partner = int(joined[code].argmax())
-        if joined[code, partner] >= OFTEN_JOINED:
-            panels = f"{percent(joined[code, partner])} of other panels"
-            people = _count_joiners(subject, code, partner)
-            about.append(f"joined with “{clusters.titles[partner]}” in {panels}{people}")
-        if sure is not None:
-            again, whole = subject.moves.found_again[code], subject.moves.found_whole[code]
-            all_of_it = f", with all its {words.items} in {percent(whole)}" if whole < again else ""
-            about.append(f"found again in {percent(again)} of other panels{all_of_it}")
-            parts = [split for split in splits if split.cluster == code]
-            about += [f"likely to split off: {certainty_sections.say_split(subject, part, sure)}" for part in parts]
-        about += [] if any(split.cluster == code for split in splits) else _say_divided(subject, code)
-        names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
+        if judged:
+            about += _say_what_becomes_of(subject, code)
+        divided = _say_divided(subject, code)
+        about += [] if judged and any(split.cluster == code for split in subject.moves.splits) else divided
         alternatives = tied[code][1:TIED] or list(filter(None, [others[code]]))
         other = " ".join(f"or {name}" for name in alternatives)
         title = title if called[code] or not any(called) else f"(no common name) {title}"
-        found.append(_list_cluster(subject, title, code, other, ["; ".join(about)], names, len(mine) - len(shown)))
+        verdict = ("firm" if _are_firm(subject)[code] else "open") if judged else ""
+        listed = _list_cluster(subject, title, code, other, ["; ".join(about)], shown, len(mine) - len(shown))
+        found.append(replace(listed, verdict=verdict))
     return found
 
 
-def _say_who_made(subject: Subject, code: int, size: int) -> list[str]:
-    """Say how many people made just a cluster, much the same, or a group with all of its items."""
+def _where_else(subject: Subject, item: int) -> str:
+    """Return a question mark with the other cluster with which most people put an item, or most draws if none does."""
+    titles, places = subject.clusters.titles, subject.places
+    other = MISSING if places is None else int(places["other"].iloc[item])
+    if other == MISSING and (gone := subject.moves.goes_singly_to(item)) is not None:
+        other = gone[0]
+    return f"? {titles[other]}" if other >= 0 else "?"
+
+
+def _say_who_made(subject: Subject, code: int, size: int) -> str:
+    """Say how many people made much the same as a cluster, or left its only item alone."""
     made, people = subject.makers.iloc[code], subject.annotations.n_annotators
-    n_sorted, whole, exactly = (int(made[count]) for count in ("n_sorted", "whole", "exactly"))
-    who = f"{people:,}" if n_sorted == people else f"the {n_sorted:,} who sorted "
-    if size == 1:
-        return [f"left alone by {exactly:,} of {who}{'' if n_sorted == people else 'it'}{_companions(subject, code)}"]
-    whom, roughly = f"{who}{'' if n_sorted == people else 'them all'}", int(made["roughly"])
-    much_the_same = f"much the same by {roughly:,}{'' if n_sorted == people else f' of {people:,}'}"
-    return [f"made exactly by {exactly:,} of {whom}", much_the_same, f"all in one group by {whole:,}"]
+    if size > 1:
+        return f"made by {int(made['roughly']):,} of {people:,}, exactly by {int(made['exactly']):,}"
+    n_sorted, exactly = int(made["n_sorted"]), int(made["exactly"])
+    who = f"{people:,}" if n_sorted == people else f"the {n_sorted:,} who sorted it"
+    return f"left alone by {exactly:,} of {who}{_companions(subject, code)}"
+
+
+def _say_what_becomes_of(subject: Subject, code: int) -> list[str]:
+    """Say how many other panels find a cluster again, or have it as one with another, or divide it."""
+    joined, found = _often_joined(subject)[code], list[str]()
+    if joined.max() >= OFTEN_JOINED:
+        partner = int(joined.argmax())
+        people = _count_joiners(subject, code, partner)
+        found.append(f"one with “{subject.clusters.titles[partner]}” in {percent(joined[partner])} of panels{people}")
+    found += [
+        f"divided in {percent(split.share)} of panels: {certainty_sections.say_split(subject, split)}"
+        for split in subject.moves.splits
+        if split.cluster == code
+    ]
+    return found or [f"found again by {percent(subject.moves.found_again[code])} of panels"]
 
 
 def _count_joiners(subject: Subject, code: int, partner: int) -> str:
-    """Say in brackets how many people have most of two clusters in one group; nothing if some sorted several times."""
+    """Say for how many people two clusters are one, as most of both; nothing if some sorted several times."""
     if subject.places is None:
         return ""
     codes, people = subject.clusters.codes, current_words().n_annotators(subject.annotations.n_annotators)
     _, n_joined = count_apart(subject.groupings, *(np.flatnonzero(codes == each) for each in (code, partner)))
-    return f" ({n_joined:,} of {people} have most of both in one group)"
+    return f" and for {n_joined:,} of {people}" if n_joined else f", but for none of {people}"
 
 
 def _say_divided(subject: Subject, code: int) -> list[str]:
@@ -331,10 +296,16 @@ def _say_divided(subject: Subject, code: int) -> list[str]:
         if n_apart >= DIVIDERS * subject.annotations.n_annotators:
             names = join_some([name_text(name) for name in items[places]], certainty_sections.MOST_SPLIT)
             people = current_words().n_annotators(subject.annotations.n_annotators)
-            return [
-                f"divided by {n_apart:,} of {people}, who have most of {names} in another group than most of the rest"
-            ]
+            return [f"{n_apart:,} of {people} keep {names} apart from the rest"]
     return []
+
+
+def _say_rivals(subject: Subject, code: int, called: list[str]) -> str:
+    """Say which other names at least half as many people use for a cluster, with their numbers."""
+    names = subject.names[subject.names["cluster"] == code].set_index("name")["n_annotators"]
+    least = max(AT_LEAST, RIVAL * names[called[code]].max())
+    rivals = names.drop(called, errors="ignore").loc[lambda counts: counts >= least][:RIVALS]
+    return "".join(f", “{name}” by {n_users:,}" for name, n_users in rivals.items())
 
 
 def _companions(subject: Subject, code: int) -> str:

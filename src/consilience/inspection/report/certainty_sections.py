@@ -20,6 +20,7 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING
 from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report.explorer import LEAVES
 from consilience.inspection.report.item_tables import SELDOM_STAYS, cluster_cell
 from consilience.inspection.report.label_tables import labels_of
 from consilience.inspection.report.subject import Figure, Section, Subject
@@ -35,7 +36,7 @@ FEW_OF_MANY = 0.3  # mean share of the items that people sorted
 SMALL = 20  # people
 LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
 MOST_COMPANIONS, MOST_SPLIT = 3, 8  # items named that are in a new cluster
-COLUMNS = ["cluster", "singly", "stays", "repeats"]
+COLUMNS = ["cluster", "singly", "repeats"]
 ROUNDING = 1e-9  # of shares
 READABLE = 720  # CSS pixels that names of items need
 
@@ -58,7 +59,7 @@ def in_short(subject: Subject) -> list[str]:
         findings.append(
             f"Least certain, by how often it would leave its {clusters.noun} on its own: {join_names(names)}."
         )
-    return findings + _split_in_short(subject, found)
+    return findings + _split_in_short(subject)
 
 
 def _say_of_all_pairs(found: Certainty) -> str:
@@ -69,13 +70,13 @@ def _say_of_all_pairs(found: Certainty) -> str:
     )
 
 
-def _split_in_short(subject: Subject, found: Certainty) -> list[str]:
+def _split_in_short(subject: Subject) -> list[str]:
     """Say which part of a cluster is most likely to split off; nothing if none often does."""
     clusters = subject.clusters
     splits = [] if clusters.is_named else subject.moves.splits
     return [
-        f"Most likely to split off from “{clusters.titles[split.cluster]}”{_say_name(subject, split)}: "
-        f"{say_split(subject, split, found)}."
+        f"Most likely to divide: “{clusters.titles[split.cluster]}”, in {percent(split.share)} of panels"
+        f"{_say_name(subject, split)}; {say_split(subject, split)}."
         for split in splits[:1]
     ]
 
@@ -84,18 +85,14 @@ def _say_name(subject: Subject, split: LikelySplit) -> str:
     return subject.name_of(split.items) if subject.clusters.called else ""
 
 
-def say_split(subject: Subject, split: LikelySplit, found: Certainty) -> str:
-    """Name the items of a part that splits off, and say how often it does and how many people keep it apart."""
-    names = join_some([name_text(found.items.index[place]) for place in split.items], MOST_SPLIT)
-    said = f"{names}, in {percent(split.share)} of other panels a {subject.clusters.noun} of their own"
+def say_split(subject: Subject, split: LikelySplit) -> str:
+    """Name the items of a part that splits off, and say how many people keep it apart."""
+    names = join_some([name_text(subject.annotations.items[place]) for place in split.items], MOST_SPLIT)
     if subject.places is None:
-        return said
+        return names
     rest = np.setdiff1d(np.flatnonzero(subject.clusters.codes == split.cluster), split.items)
     (n_apart, _), words = count_apart(subject.groupings, split.items, rest), current_words()
-    return (
-        f"{said}; {n_apart:,} of {words.n_annotators(subject.annotations.n_annotators)} have most of these in "
-        "one group, and most of the rest in another"
-    )
+    return f"{n_apart:,} of {words.n_annotators(subject.annotations.n_annotators)} keep {names} apart from the rest"
 
 
 def is_little(found: Certainty) -> bool:
@@ -287,15 +284,16 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
     own, rows = _shares_with_own(subject), []
     codes = dict(zip(found.items.index, clusters.codes, strict=True))
     shown = placed.loc[own.index[:DOUBTFUL_ITEMS]]
-    columns = ["n_sorted", "n_with_cluster", "n_with_part", "n_alone", "other", "n_in_other"]
-    for name, n_sorted, n_with, n_part, n_alone, other, n_other in shown[columns].itertuples(name=None):
-        is_alone, stays = clusters.sizes[codes[name]] == 1, float(found.items.loc[name, "stays"])
+    columns = ["n_sorted", "n_with_cluster", "n_with_part", "n_alone", "other", "n_in_other", "n_in_both"]
+    leaves = pd.Series(leave_singly(subject), found.items.index)
+    for name, n_sorted, n_with, n_part, n_alone, other, n_other, n_both in shown[columns].itertuples(name=None):
+        is_alone = clusters.sizes[codes[name]] == 1
         cells = [name_cell(name), cluster_cell(clusters, int(codes[name]))]
         cells += row(*(["–", "–"] if is_alone else [percent(n / n_sorted) for n in (n_with, n_part)]))
         cells += row(percent(n_alone / n_sorted))
-        there = cluster_cell(clusters, other) if n_other else Cell("–")
-        cells.append(replace(there, more=f"{there.more} ({percent(n_other / n_sorted)})") if n_other else there)
-        rows.append([*cells, Cell(("left alone again: " if is_alone else "") + percent(stays))])
+        cells.append(cluster_cell(clusters, other) if n_other else Cell("–"))
+        cells += row(*(percent(n / n_sorted) if n_other else "–" for n in (n_other - n_both, n_both)))
+        rows.append([*cells, Cell(percent(leaves[name]))])
     left, file = len(own) - len(rows), found.items.join(placed)
     return ReportTable(
         "places",
@@ -306,19 +304,19 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
             Column(f"With its {clusters.noun}"),
             Column("With part of it"),
             Column("Alone"),
-            Column("Also, or else, with", clusters.kind),
-            Column("Stays with another panel"),
+            Column("Elsewhere most with", clusters.kind),
+            *(Column("Instead"), Column("With both"), Column("Leaves on its own")),
         ],
         rows,
         reading=(
             f"Of the {words.annotators} who sorted the {words.item}. With its {clusters.noun}: in a group with at "
             f"least half of the others of it. With part of it: with fewer, but no other {clusters.noun} has more "
-            f"{words.items} in that group. Also, or else: with at least half of another {clusters.noun}, whether its "
-            f"own is there or not; or if it is neither with its own nor alone, with the {clusters.noun} that has most "
-            f"in the group; the most common. Those that fewest put with their {clusters.noun} or part of it "
-            f"come first. The last column is about other whole panels. {_about_staying(clusters)}"
+            f"{words.items} in that group. Elsewhere: with at least half of another {clusters.noun}, instead of its "
+            f"own or with both in one group; or if it is neither with its own nor alone, with the {clusters.noun} that "
+            f"has most in the group; the most common. {LEAVES}Those that fewest put with their {clusters.noun} or part "
+            "of it come first."
         ),
-        more=f"{words.n_items(left)} that more {words.annotators} put there" if left > 0 else "",
+        more=f"{words.n_items(left)} that as many {words.annotators} put there, or more" if left > 0 else "",
         download=download("certainty.csv", file.round(4), "item"),
     )
 
@@ -335,12 +333,10 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     place = {name: code for code, name in enumerate(clusters.index)}
     rows: list[list[Cell]] = []
     shown = worst.head(n_shown)
-    again = subject.moves.found_again
     places = found.items.index.get_indexer(shown.index)
-    for name, cluster, singly, stays, repeats in shown[COLUMNS].itertuples(name=None):
+    for name, cluster, singly, repeats in shown[COLUMNS].itertuples(name=None):
         at = int(places[len(rows)])
-        cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(singly), percent(stays)]
-        cells += row(percent(again[place[cluster]]), percent(repeats))
+        cells = [name_cell(name), cluster_cell(clusters, place[cluster]), *row(percent(singly), percent(repeats))]
         cells.append(_place_of_single(subject, at))
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
@@ -351,8 +347,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         [
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), kind),
-            *(Column("Leaves on its own"), Column(f"Stays in its {clusters.noun}")),
-            Column(f"{clusters.noun.title()} found again"),
+            Column("Leaves on its own"),
             *(Column("Pairs that come out the same"), Column("Then mostly in", kind)),
             *([] if given is None else [Column("Labels given", "wide")]),
         ],
@@ -361,9 +356,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
             f"{words.Items} that leave their {clusters.noun} on their own in more than {1 - STAYS:.0%} of the draws, "
             f"the most often first; those above {1 - SELDOM_STAYS:.0%} are worth another look, or more people. On its "
             f"own: not with most of its {clusters.noun}, as where two are joined, nor with a part that often splits "
-            f"off. Found again: of the {words.items} of either {clusters.noun}, more than half are in both, and it is "
-            "not joined with another. Then mostly in: of "
-            "the draws in which it leaves on its own; in brackets, in how many of all draws."
+            "off. Then mostly in: of the draws in which it leaves on its own; in brackets, in how many of all draws."
         ),
         more=f"{left:,} more that leave in more than {1 - STAYS:.0%} of the draws" if left > 0 else "",
     )
@@ -434,4 +427,5 @@ def _map(subject: Subject, found: Certainty) -> Figure | None:
         f"ellipses of two clusters overlap, others may divide these {words.items} otherwise."
     )
     figure = cast(MatplotlibFigure, ax.figure)
-    return Figure.of("certainty-map", figure, "Scatter plot. " + caption, caption, readable=READABLE)
+    drawn = Figure.of("certainty-map", figure, "Scatter plot. " + caption, caption, readable=READABLE)
+    return replace(drawn, still=True)

@@ -35,6 +35,7 @@ def cluster_sections(subject: Subject) -> tuple[Section, Section]:
             *_names_of_clusters(subject),
             subject.cohesion,
             None if subject.certainty is None else subject.moves,
+            subject.makers if subject.are_grouped else None,
         )
     ]
     drawn: list[ClusterLists | ReportTable | Figure] = [answer.lists(subject)]

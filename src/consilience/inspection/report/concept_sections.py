@@ -85,7 +85,6 @@ def bridging_section(subject: Subject) -> Section | None:
         rows,
         reading=reading,
         order="bridges first",
-        is_folded=True,
         more=_say_left(len(order), "bridging.csv"),
         download=download("bridging.csv", frame, "item"),
     )

@@ -29,7 +29,7 @@ def section(subject: Subject) -> Section | None:
     found = exact_groups(annotations)
     if found.empty:
         return None
-    sentences = [_lead(subject, found), *same_sorts_in_short(subject)]
+    sentences = [_lead(subject, found), *same_sorts_in_short(subject), *_say_who_made_all(subject)]
     return Section("exact-groups", HEADING, sentences, [_table(subject, found), *_sorts_table(subject)])
 
 
@@ -62,6 +62,17 @@ def same_sorts_in_short(subject: Subject) -> list[str]:
     names = subject.annotations.items[seen]
     how = say_how(sorts.first[0][seen], clusters.codes[seen], clusters.titles, names)
     return [f"{made}, which differs from these {clusters.nouns}{f': it {how}' if how else ''}."]
+
+
+def _say_who_made_all(subject: Subject) -> list[str]:
+    """Say how many made just the clusters, of those who sorted all items; nothing if nobody did."""
+    sorts, words = subject.whole_sorts, subject.words
+    if sorts is None or not sorts.n_sorted:
+        return []
+    place = sorts.place_of(subject.clusters.codes)
+    n_made = int(sorts.n_annotators[place]) if place >= 0 else 0
+    who = f"{n_made:,}" if n_made else "None"
+    return [f"{who} of {words.n_annotators(sorts.n_sorted)} who sorted all {words.items} made just the clusters here."]
 
 
 def _sorts_table(subject: Subject) -> list[ReportTable]:

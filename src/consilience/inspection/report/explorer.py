@@ -55,6 +55,7 @@ from consilience.metrics.clusterings import ari
 
 EXPLORED = "What belongs together"  # heading of the section
 MOST_CUTS = 100  # clusters of the finest cut
+LEAVES = "Leaves on its own: in how many other panels, and not with most of its cluster or a part of it. "
 NEAREST = 3  # items that the table lists next to each
 
 
@@ -95,7 +96,7 @@ class Explorer:
     ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
-        items : the table of `item_frame`.
+        items : the table of `item_frame`; `leaves`, if it is there, is how often each leaves its cluster on its own.
         album : the pictures of the items.
         certainty : for the ellipses on the map.
         group_words : that are written on the map.
@@ -222,8 +223,8 @@ def _look() -> dict[str, Any]:
 def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memberships, n_items: int) -> ReportTable:
     """Return the table of the items that are in a grouping, with those that each was most often put together with."""
     words = current_words()
-    sure = next((name for name in ("stays", "probability") if name in items), "")
-    heading = f"Stays in its {clusters.noun}" if sure == "stays" else clusters.measure.capitalize()
+    sure = next((name for name in ("leaves", "probability") if name in items), "")
+    heading = "Leaves on its own" if sure == "leaves" else clusters.measure.capitalize()
     counts, of = together(memberships).toarray(), count_presented(memberships).toarray()
     share = np.divide(counts, of, out=np.full(of.shape, -1.0), where=of > 0)
     np.fill_diagonal(share, -2.0)
@@ -235,7 +236,7 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
     for place, (name, cluster, n_annotators) in enumerate(
         items[["item", "cluster", "n_annotators"]].itertuples(index=False, name=None)
     ):
-        shown = [(percent if sure == "stays" else number)(items[sure].iloc[place])] if sure else []
+        shown = [(percent if sure == "leaves" else number)(items[sure].iloc[place])] if sure else []
         cells = [name_cell(name), cluster_cell(clusters, cluster), *shown, f"{n_annotators:,}"]
         rows.append(row(*cells, _nearest(share[place], names)))
     constant = ""
@@ -249,8 +250,9 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
         columns,
         rows,
         reading=(
-            f"{constant}At first by {clusters.noun}, with similar {words.items} next to each other. The last column is "
-            f"the share of the times that both {words.items} were shown in which they were put together."
+            f"{constant}{LEAVES if sure == 'leaves' else ''}At first by {clusters.noun}, with similar {words.items} "
+            f"next to each other. The last column is the share of the times that both {words.items} were shown in "
+            "which they were put together."
         ),
     )
 

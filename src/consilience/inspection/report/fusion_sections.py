@@ -24,7 +24,7 @@ from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import best_cuts, fusion_tables
-from consilience.inspection.report.certainty_sections import about_ellipses
+from consilience.inspection.report.certainty_sections import about_ellipses, leave_singly
 from consilience.inspection.report.explorer import EXPLORED, MOST, Explorer
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.map_data import map_file, n_axes_of, say_hardly_shown
@@ -64,7 +64,7 @@ def evidence_section(subject: Subject) -> Section | None:
     n_items, figures = len(co_occurrence.places), evidence_figures(subject, co_occurrence)
     explorer = Explorer.of(
         co_occurrence,
-        subject.items,
+        subject.items if subject.certainty is None else subject.items.assign(leaves=leave_singly(subject)),
         subject.album,
         subject.certainty,
         subject.group_words,

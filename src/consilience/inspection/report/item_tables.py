@@ -102,33 +102,42 @@ def clusters_table(
     reading: str = "",
     cohesion: pd.DataFrame | None = None,
     moves: Moves | None = None,
+    makers: pd.DataFrame | None = None,
 ) -> ReportTable:
-    """Return the table of the size, certainty and items of each cluster, with the names annotators give it, if any.
+    """Return the table of the size and certainty of each cluster, with the names annotators give it, if any.
 
     cohesion : of the clusters, see `cluster_cohesion`.
     moves : of the clusters in draws of other people, if items have a certainty.
+    makers : how many people made each, see `group_names.count_makers`, in place of its items.
     """
     words = current_words()
     by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
     numbered = not clusters.is_named and clusters.kind != "number"  # their names do not say their numbers in files
     columns = [Column(clusters.noun.title(), clusters.kind), *([Column("Number")] if numbered else []), Column("Size")]
     columns += [Column(f"{words.Annotators} who call it so", "names")] if any(called) else []
-    heading = f"{words.Items}, most certain first" if by else words.Items
-    columns += [Column(heading, "wide", of_items=True), Column("Share")]
+    if makers is None:
+        heading = f"{words.Items}, most certain first" if by else words.Items
+        columns += [Column(heading, "wide", of_items=True), Column("Share")]
+    else:
+        columns += map(Column, ("Much the same made by", "Exactly made by", "All in one group by"))
     columns += [Column("Any two put together")] if cohesion is not None else []
     columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
-    again = np.full(len(clusters.index), np.nan) if moves is None else moves.found_again
+    unknown = np.full(len(clusters.index), np.nan)
+    again, whole = (unknown, unknown) if moves is None else (moves.found_again, moves.found_whole)
     for cluster in range(len(clusters.index)):
         mine = items[items["cluster"] == cluster]
         cells = [cluster_cell(clusters, cluster), *([clusters.names[cluster]] if numbered else []), f"{len(mine):,}"]
         cells += [names_cell(called[cluster] or ["–"], NAMES_OF_CLUSTER)] if any(called) else []
         ordered = most_certain_first(mine)
-        cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {clusters.file})")]
-        cells += [percent(len(mine) / len(items))]
+        if makers is None:
+            cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {clusters.file})")]
+            cells += [percent(len(mine) / len(items))]
+        else:
+            cells += [f"{n:,}" for n in makers.loc[cluster, ["roughly", "exactly", "whole"]]]
         cells += [] if cohesion is None else [_cohesion_cell(cohesion.iloc[cluster])]
-        rows.append(row(*cells, *_certainty_of(mine, by, float(again[cluster]))))
+        rows.append(row(*cells, *_certainty_of(mine, by, again[cluster], whole[cluster])))
     what = f"Each row is a cluster of {words.items} that belong together, given all annotations."
     if clusters.is_named:
         what = f"Each row is a class, with the {words.items} of which it is the most likely class."
@@ -136,9 +145,14 @@ def clusters_table(
         what += " Numbers are those of the files, from 0, the largest first."
     if by == "repeats":
         what += (
-            f" Most certain are {words.items} that stay in their cluster most often. The last two columns say what "
-            f"another group of people would repeat; orange: below {SELDOM_STAYS:.0%}. Found again: share of the draws "
-            f"with much the same {clusters.noun}: of the {words.items} of either, more than half are in both."
+            f" The last two columns say what another group of people would repeat; orange: below {SELDOM_STAYS:.0%}. "
+            f"Found again: share of the draws with much the same {clusters.noun}, not joined with another; whole: with "
+            f"all of its {words.items}."
+        )
+    if makers is not None:
+        what += (
+            f" Much the same: of the {words.items} of a group and the {clusters.noun}, more than half are in both. "
+            f"Exactly: just these {words.items} in one group; all in one group: whatever else is there."
         )
     if cohesion is not None:
         what += (
@@ -176,18 +190,15 @@ def _cohesion_cell(figures: pd.Series) -> Cell:
 
 def _heads_of_certainty(by: str, clusters: FoundClusters) -> list[str]:
     """Heads of the columns on the certainty of a cluster, by the column of the items that says it."""
-    words = current_words()
     if by == "repeats":
-        return [f"{words.Items} that stay", "Found again"]
+        return ["Found again", "Whole"]
     return [f"Mean {clusters.measure}", f"{clusters.measure.capitalize()} ≥ {SURE:g}"] if by else []
 
 
-def _certainty_of(items: pd.DataFrame, by: str, found_again: float) -> list[Cell]:
+def _certainty_of(items: pd.DataFrame, by: str, *found_again: float) -> list[Cell]:
     """Cells on the certainty of a cluster of items, pale where it is low; see `_heads_of_certainty`."""
     if by == "repeats":
-        shares = (float(items["stays"].mean()), found_again)
-        cells = [Cell(percent(share), tone="high" if share < SELDOM_STAYS else "") for share in shares]
-        return [Cell("–"), cells[1]] if len(items) == 1 else cells  # its cluster found again is the item left alone
+        return [Cell(percent(share), tone="high" if share < SELDOM_STAYS else "") for share in found_again]
     return row(number(items[by].mean()), percent((items[by] >= SURE).mean())) if by else []
 
 

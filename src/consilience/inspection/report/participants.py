@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, cast
 from warnings import catch_warnings, simplefilter
 
@@ -51,8 +53,8 @@ RANDOM_READING = (
     "Random sorts that agree as well: of random sorts into groups of the same sizes, the share that agree with the "
     "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance: not shown to "
     "agree better. Of the others, each counts the less, the more probably they are as if at random, too. As if at "
-    "random: how probable it is that these are groups of somebody who sorts at random, and not of one who sorts as "
-    "most do; those at chance are marked from 50%. It is as high for groups that follow a principle of the {person}'s "
+    "random: of those at chance, how probable it is that these are groups of somebody who sorts at random, and not of "
+    "one who sorts as most do; marked from 50%. It is as high for groups that follow a principle of the {person}'s "
     "own: look at them before leaving anybody out. "
 )
 UNTESTED_READING = (
@@ -69,6 +71,7 @@ AS_IF_RANDOM = "As if at random"  # heading of a column
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
 ODD = 5  # people in that on who stands out
+NEARLY_ALL = 0.75  # share of the items in one group, above which that is said
 LITTLE = 0.5  # of the usual consistency, below which somebody counts little in a fusion
 THAN_MOST = "than most"  # in remarks on outliers
 FEW = 4  # people in it, or the names of their groups are left out
@@ -182,19 +185,23 @@ def odd_in_short(subject: Subject) -> list[str]:
     far = odd.str.contains(THAN_MOST, regex=False)
     if found is not None:
         far &= (found["p_value"] < P_VALUE).reindex(odd.index)
-    people = words.n_annotators(len(frame))
-    sentences = [f"Besides those at chance ({join_some(list(map(name_text, said)), ODD)}):"] if said else []
+    people, sentences = words.n_annotators(len(frame)), list[str]()
     if not far.all():
         names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd[~far].items()]
         verb = "stands" if len(names) == 1 else "stand"
         sentences.append(f"{len(names):,} of {people} {verb} out: {join_some(names, ODD)}.")
     if far.any():
         agreement = frame.loc[odd.index[far], "with_others"].sort_values(kind="stable")
-        names = [f"{name_text(name)} ({number(value)})" for name, value in agreement.items()]
-        verb, at_random = "sorts" if len(names) == 1 else "sort", "" if found is None else ", but not at random"
+        names = agreement.index.tolist()
+        known = dict(zip(names, map(number, agreement), strict=True))
+        if found is not None:
+            random = found["p_value"].reindex(names)
+            known = {name: f"{known[name]}, as {_share(random[name])} of random sorts have or more" for name in names}
+        verb = "agrees" if len(names) == 1 else "agree"
         sentences.append(
-            f"{len(names):,} of {people} {verb} unlike the others{at_random} (agreement in brackets): "
-            f"{join_some(names, ODD)}: no reason to leave {'this one' if len(names) == 1 else 'them'} out."
+            f"{len(names):,} of {people} {verb} far less with the others than most: "
+            f"{_some_with_groups(subject, names, known)}{_without(subject, names)}. Look at the groups before you "
+            "leave anybody out."
         )
     return [" ".join(sentences)]
 
@@ -215,11 +222,10 @@ def chance_in_short(subject: Subject) -> list[str]:
     n_tested = int(cast(pd.DataFrame, subject.random_sorters)["tested"].sum())
     people = words.n_annotators(n_people) if n_tested == n_people else f"the {words.n_annotators(n_tested)} tested"
     are_marked = set(names) == set(marked_names(cast(pd.DataFrame, subject.random_sorters)))  # and named there
-    who = "" if are_marked else f" ({join_some(list(map(name_text, names)), NAMED)})"
+    who = "" if are_marked else f": {join_some(list(map(name_text, names)), NAMED)}"
     return [
-        f"{len(names):,} of {people}{of_panel} {'sorts' if one else 'sort'} at chance, not shown to "
-        f"agree with the others better: of random sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more "
-        f"agree at least as well as theirs{who}. {_probably_random(subject)}",
+        f"{len(names):,} of {people}{of_panel} {'sorts' if one else 'sort'} at chance, as 1 in {1 / P_VALUE:.0f} "
+        f"random sorts agree as well or better{who}. {_probably_random(subject)}",
         *_untested_in_short(subject),
     ]
 
@@ -267,9 +273,10 @@ def _probably_random(subject: Subject) -> str:
 
 def _without(subject: Subject, names: list[Any]) -> str:
     """Say what the clusters would be without some people; nothing of many, and of models that are slow to fit."""
-    sorts, codes = subject.annotations, subject.clusters.codes
+    sorts = subject.annotations
     if not isinstance(subject.estimator, SubsetFusion) or len(names) > NAMED or sorts.n_annotators > MOST:
         return ""
+    codes = subject.clusters.codes
     with catch_warnings():
         simplefilter("ignore")  # those of the fit have been told
         found = clone(subject.estimator).fit(cast(Groupings, sorts).leave_out(names))
@@ -292,22 +299,27 @@ def _how_they_count(subject: Subject, names: list[Any]) -> str:
     return f"{they} in the clusters and in all figures"
 
 
-def _some_with_groups(subject: Subject, names: list[Any]) -> str:
-    """Name people; if they are few, with what they call their largest groups."""
-    annotations = subject.as_written
-    if len(names) > FEW or not isinstance(annotations, Groupings):
-        return join_some(list(map(name_text, names)), NAMED)
-    called = [_own_names(annotations, name) or (" (gave no names)" if subject.n_namers else "") for name in names]
-    return join_names([f"{name_text(name)}{own}" for name, own in zip(names, called, strict=True)])
+def _some_with_groups(subject: Subject, names: list[Any], known: Mapping[Any, str] = MappingProxyType({})) -> str:
+    """Name people, with what is known of each; if they are few, with what they call their largest groups, too."""
+    annotations, few = subject.as_written, len(names) <= FEW
+    about = [[known[name]] if name in known else [] for name in names]
+    if few and isinstance(annotations, Groupings):
+        about = [[*said, *_about_groups(subject, annotations, name)] for said, name in zip(about, names, strict=True)]
+    each = [
+        name_text(name) + (f" ({'; '.join(said)})" if said else "") for name, said in zip(names, about, strict=True)
+    ]
+    return join_names(each) if few else join_some(each, NAMED)
 
 
-def _own_names(annotations: Groupings, person: Any) -> str:
-    """Return the names of a person's largest groups in brackets; nothing if the groups have no names."""
+def _about_groups(subject: Subject, annotations: Groupings, person: Any) -> list[str]:
+    """Say that a person put nearly all items into one group, and how the largest groups are called, if they are."""
     groups = np.flatnonzero(annotations.annotator_of_group == annotations.annotators.get_loc(person))
     sizes = np.asarray(annotations.incidence.sum(0))[groups]
     names = [annotations.group_names[group] for group in groups[np.argsort(-sizes, kind="stable")]]
     shown = [f"“{shorten(name_text(name), LONGEST)}”" for name in names if is_name(name_key(as_text(name)))][:OWN_NAMES]
-    return f" ({', '.join(shown)})" if shown else ""
+    most, n_sorted = int(sizes.max(initial=0)), int(sizes.sum())
+    lumped = [f"{most:,} of {n_sorted:,} in one group"] if most > NEARLY_ALL * n_sorted else []
+    return [*lumped, *([", ".join(shown)] if shown else ["gave no names"] if subject.n_namers else [])]
 
 
 def about_measures(subject: Subject) -> list[str]:
@@ -330,7 +342,7 @@ def _sentences(annotations: Groupings, agreement: np.ndarray, found: Representat
     mean = mean_with_others(subject_frame(annotations, agreement))
     sentences = [
         f"The groups of {names[0]} agree most with those of the others ({number(float(mean[found.chosen[0]]))} on "
-        "average)."
+        "average). Those who represent others are examples, not points of view."
     ]
     if len(names) > 1:
         sentences.append(
@@ -393,7 +405,7 @@ def people_table(subject: Subject, found: Representatives) -> ReportTable:
     words = subject.words
     frame = people_frame(subject, found)
     judged = "random_probability" in frame and not is_nobody_tested(subject)
-    heads = ["Groups", f"{words.Items} sorted", "Agreement with others"]
+    heads = ["Groups", "Largest", f"{words.Items} sorted", "Agreement with others"]
     heads += ["Random sorts that agree as well", AS_IF_RANDOM] if judged else []
     heads += [TIME.head] if TIME.fits(frame) else []
     cells = [row(*_cells_of_person(name, person, judged)) for name, person in frame.iloc[::-1].iterrows()]
@@ -457,11 +469,13 @@ def _how_to_leave_out(names: list[Any]) -> str:
 def _cells_of_person(name: Any, person: pd.Series, judged: bool) -> list[Any]:
     """Return the cells of a row of the table of people."""
     marked = judged and bool(person["random"])
-    cells = [name_cell(name, "flag" if marked else ""), f"{person['n_groups']:,}", f"{person['n_items']:,}"]
+    counts = (f"{person[column]:,}" for column in ("n_groups", "n_largest", "n_items"))
+    cells = [name_cell(name, "flag" if marked else ""), *counts]
     cells.append(number(person["agreement"]))
     if judged:
         cells.append(_chance(person))
-        cells.append(Cell(_share(person["random_probability"]), tone="flag" if marked else ""))
+        probability = _share(person["random_probability"]) if person["at_chance"] else "–"
+        cells.append(Cell(probability, tone="flag" if marked else ""))
     cells += [minutes(person["seconds"])] if "seconds" in person else []
     cells.append(Cell(names=(name_text(person["nearest"]),)))
     return [*cells, *([f"{person['view']}"] if "view" in person else [])]
@@ -484,9 +498,12 @@ def people_frame(subject: Subject, found: Representatives) -> pd.DataFrame:
     annotations: Any = subject.annotations
     summary, sizes = annotations.summary(), np.asarray(annotations.incidence.sum(0))
     names = [annotations.annotators[place] for place in found.chosen]
+    largest = np.zeros(annotations.n_annotators, dtype=int)
+    np.maximum.at(largest, annotations.annotator_of_group, sizes)
     frame = pd.DataFrame(
         {
             "n_groups": np.bincount(annotations.annotator_of_group, sizes > 0, annotations.n_annotators).astype(int),
+            "n_largest": largest,
             "n_items": summary.items_per_annotator.to_numpy(),
             "agreement": mean_with_others(subject.agreement),
             "nearest": [names[place] if place >= 0 else "–" for place in found.nearest],

@@ -200,7 +200,8 @@ def _annotators(subject: Subject) -> Section:
     common = annotators.n_in_common(subject.groupings)
     if annotators.compares_most(common, subject.groupings) and not can.has_tags:
         blocks.append(_agreement(subject))
-    sentences = _who_is_odd(subject) + sentences_on_reliability(
+    odd = [*(participants.chance_in_short(subject) if can.fuses else []), *_who_is_odd(subject)]
+    sentences = ([" ".join(odd)] if odd else []) + sentences_on_reliability(
         {name: asdict(found) for name, found in subject.reliability.items()}, of_pairs=not subject.clusters.is_named
     )
     if not can.has_tags:

@@ -79,7 +79,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class ClusterList:
-    """A cluster with its name, the next name, what is known of it, and its items, each with a remark."""
+    """A cluster with its name, the next name, what is known of it, and its items, each with a remark.
+
+    verdict : whether other people would find it again, "firm" or "open"; empty if that is unknown.
+    """
 
     title: str
     other: str
@@ -87,6 +90,7 @@ class ClusterList:
     items: tuple[tuple[str, str], ...]
     more: str
     mark: Markup
+    verdict: str = ""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,6 @@ class ReportTable:
     gap : (int, str) or None; row before which others are left out, and the text shown there.
     more : says what is left out at the end.
     download : the full table.
-    is_folded : whether it is closed at first.
     """
 
     kind: ClassVar[str] = "table"
@@ -87,7 +86,6 @@ class ReportTable:
     gap: tuple[int, str] | None = None
     more: str = ""
     download: Download | None = None
-    is_folded: bool = False
 
     @property
     def id(self) -> str:
