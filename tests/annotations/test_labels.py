@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from consilience.annotations import Groupings, Labels, Pairs, concat, read_annotations, write_annotations
+from consilience.annotations.names import MANY_ROWS, sort_rows
 from consilience.errors import AnnotationError, AnnotationWarning
 
 FRAME = pd.DataFrame(
@@ -284,3 +285,13 @@ class TestRepeats:
         )
         with pytest.warns(AnnotationWarning, match=message + r" of part 1\.$"):
             assert concat([repeats, again]) == repeats
+
+
+@pytest.mark.parametrize("sizes", [(1,), (3,), (7, 1, 1000), (40, 2**20, 5), (2**30, 2**30, 5), (2**31, 2**31, 5)])
+@pytest.mark.parametrize("n", [0, 300, MANY_ROWS])
+def test_rows_are_sorted_by_column_whatever_their_number(n, sizes):
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(size, size=n) for size in sizes]
+    order = np.lexsort(columns[::-1])
+    for found, column in zip(sort_rows(columns, sizes), columns, strict=True):
+        np.testing.assert_array_equal(found, column[order])

@@ -390,6 +390,10 @@ class Annotations(ABC):
     def _groups_per_grouping(self) -> pd.Series | None:
         return None
 
+    def _note_repeated(self) -> tuple[str, ...]:
+        """Count what annotators said again of the same."""
+        return ()
+
     @classmethod
     def _from_statements(cls: type[Kind], found: Statements, items: Iterable[Any] | None, **more: Any) -> Kind:
         """Make annotations from a table that was read, over `items` if given."""
@@ -398,7 +402,10 @@ class Annotations(ABC):
         else:
             named = found.named and not are_row_numbers(items)
             annotations = cls._from_columns(found.columns, items, found.where, named=named, **more)
-        return replace(annotations, reading=found.reading)
+        notes = list(found.reading.notes)
+        if found.place_of_repeats is not None:
+            notes[found.place_of_repeats : found.place_of_repeats] = annotations._note_repeated()
+        return replace(annotations, reading=replace(found.reading, notes=tuple(notes)))
 
     @classmethod
     @abstractmethod

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
 from consilience.annotations.files.frames import in_frame, require_matrix, without_missing
+from consilience.annotations.files.values import quantify
 from consilience.annotations.further_labels import is_further, occasions
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.levels import numbers_in_text, order_levels, ordered_categories
@@ -434,6 +435,10 @@ class Labels(Annotations):
         if repeated.any():
             self._warn_of_duplicates(where)
         return ordered._rows(~repeated)
+
+    def _note_repeated(self) -> tuple[str, ...]:
+        n = int(is_further(self.item, self.annotator).sum())
+        return (f"{quantify(n, 'time')} an annotator gave the same item another label; both are kept",) if n else ()
 
     def _require_single_labels(self) -> None:
         further = is_further(self.item, self.annotator)

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from consilience.annotations.base import Annotations, distinct_cells
 from consilience.annotations.files.frames import in_frame
+from consilience.annotations.files.values import quantify
 from consilience.annotations.names import MISSING, Coded, Where, inverse, sort_rows
 from consilience.annotations.tables import place_items
 from consilience.errors import AnnotationError
@@ -202,6 +203,17 @@ class Pairs(Annotations):
         item_a, item_b, annotator, grouping, same = sort_rows(columns, sizes)
         same = same.astype(bool)
         return replace(self, item_a=item_a, item_b=item_b, annotator=annotator, grouping=grouping, same=same)
+
+    def _note_repeated(self) -> tuple[str, ...]:
+        again = np.append(False, self.annotator[1:] == self.annotator[:-1])
+        again[1:] &= (self.item_a[1:] == self.item_a[:-1]) & (self.item_b[1:] == self.item_b[:-1])
+        if not again.any():
+            return ()
+        n_same, n_judged = (np.bincount(np.cumsum(~again), weight) for weight in (self.same, None))
+        n_differ = int(((n_same > 0) & (n_same < n_judged)).sum())
+        differently = f", {n_differ:,} of them differently" if n_differ else ""
+        times = quantify(int(again.sum()), "time")
+        return (f"{times} an annotator judged a pair again{differently}; every judgement counts",)
 
     def _rows(self, rows: np.ndarray) -> Pairs:
         return replace(self, **{name: getattr(self, name)[rows] for name in PARALLEL})

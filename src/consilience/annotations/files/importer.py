@@ -28,7 +28,7 @@ from consilience.annotations.files.no_sort_cells import of_ratings
 from consilience.annotations.files.no_sorts import refuse_no_sorts
 from consilience.annotations.files.piles import lists_in_columns, pile_columns, piles
 from consilience.annotations.files.property_grids import groups_of_grid
-from consilience.annotations.files.reading_notes import describe_reading, note_repeated, note_twins
+from consilience.annotations.files.reading_notes import describe_reading, note_twins
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.statements import VALUE, Statements, owner_of
 from consilience.annotations.files.stray_rows import without_stray_rows
@@ -164,7 +164,7 @@ def statements(
     for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
         if column in found.columns:
             notes += note_names(found.columns[column].names, what)
-    notes += [] if request.tags else note_repeated(found)
+    place_of_repeats = None if request.tags else len(notes)  # of tags, an item has several
     if "group" in found.columns:
         notes += [note for note in (note_twins(found),) if note]
     if found.kind == "labels" and (own := own_names(*(found.columns[part] for part in PARTS_OF_LABELS))) is not None:
@@ -175,7 +175,8 @@ def statements(
         warnings += [note for note in (like_missing(found.columns[role], role, request.true_classes),) if note]
     given = () if export is None else export.given
     reading = Reading(how, tuple(notes + more), tuple(warnings), given)
-    return replace(found, reading=reading, classes=request.classes if export is not None else ())
+    classes = request.classes if export is not None else ()
+    return replace(found, reading=reading, classes=classes, place_of_repeats=place_of_repeats)
 
 
 def _with_classes(found: Statements, request: ReadingRequest, notes: list[str]) -> Statements:

@@ -4,47 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.layout import Long, ReadingRequest, Wide
 from consilience.annotations.files.name_notes import twins
-from consilience.annotations.files.statements import VALUE, Statements, owner_of
+from consilience.annotations.files.statements import Statements, owner_of
 from consilience.annotations.files.values import quantify
 from consilience.annotations.files.vocabulary import normal
 from consilience.annotations.keywords import spell
-from consilience.annotations.names import are_distinct, sort_rows
 
 OFFERED = {  # columns of a sort that may be read instead of others
     **dict.fromkeys(("subcategory", "subgroup", "supercategory", "hybrid", "principle", "criterion"), "group"),
     **dict.fromkeys(("level", "step", "attempt", "repetition"), "grouping"),
     **dict.fromkeys(("statement", "cardtext", "itemtext"), "item"),
 }
-
-
-def note_repeated(found: Statements) -> list[str]:
-    """Count items that an annotator labelled differently, and pairs that one judged again, alike or differently."""
-    if found.kind == "groupings":
-        return []
-    keys = ["item_a", "item_b"] if found.kind == "pairs" else ["item"]
-    codes = [found.columns[key].codes for key in keys]
-    pair = [np.minimum(*codes), np.maximum(*codes)] if found.kind == "pairs" else codes
-    whose = found.columns.get("annotator", found.columns.get("grouping"))
-    if whose is None:
-        return []
-    columns = [*pair, whose.codes, found.columns[VALUE[found.kind]].codes]
-    sizes = [int(column.max(initial=0)) + 2 for column in columns]  # with -1, which is missing
-    if are_distinct(columns[:-1], sizes[:-1]):
-        return []
-    *of, value = sort_rows([column + 1 for column in columns], sizes)
-    again = np.logical_and.reduce([column[1:] == column[:-1] for column in of])
-    differ = int((again & (value[1:] != value[:-1])).sum())
-    if found.kind == "labels":
-        labelled = f"{quantify(differ, 'time')} an annotator gave the same item another label; both are kept"
-        return [labelled] if differ else []
-    differently = f", {differ:,} of them differently" if differ else ""
-    times = quantify(int(again.sum()), "time")
-    return [f"{times} an annotator judged a pair again{differently}; every judgement counts"]
 
 
 def note_twins(found: Statements) -> str | None:

@@ -38,6 +38,7 @@ class Statements:
         blank.
     named : whether the items have names, and are not the numbered rows of a wide table.
     classes : tuple; all classes, if the file lists them.
+    place_of_repeats : place, among the notes, of one on what was said again; None if that is not noted.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class Statements:
     named: bool
     reading: Reading
     classes: tuple[Any, ...] = ()
+    place_of_repeats: int | None = None
 
 
 def read_values(
