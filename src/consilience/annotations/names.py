@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, get_index_dtype
 
 from consilience.annotations.name_lists import require_list
 from consilience.errors import AnnotationError, AnnotationWarning
@@ -265,11 +265,10 @@ def _sort_numbers(numbers: Int[np.ndarray, " rows"], n_bits: int) -> Int[np.ndar
     if len(numbers) < MANY_ROWS:
         return np.sort(numbers)
     n_digits = max(-(-n_bits // MOST_BITS), 1)
-    width, rows = -(-n_bits // n_digits), np.arange(len(numbers) + 1)
-    for shift in range(
-        0, n_digits * width, max(width, 1)
-    ):  # a transposed sparse matrix has its entries by column: they are counted
-        digit = (numbers >> shift) & ((1 << width) - 1)
+    width, rows = -(-n_bits // n_digits), np.arange(len(numbers) + 1, dtype=get_index_dtype(maxval=len(numbers)))
+    for shift in range(0, n_digits * width, max(width, 1)):
+        digit = ((numbers >> shift) & ((1 << width) - 1)).astype(rows.dtype)
+        # a transposed sparse matrix has its entries by column: they are counted
         numbers = csr_array((numbers, digit, rows), shape=(len(numbers), 1 << width)).tocsc().data
     return numbers
 
