@@ -37,7 +37,7 @@ NOTHING = np.empty(0, dtype=np.intp)
 class Arrangement(Generic[Content]):
     """Annotations in canonical order.
 
-    given : the original annotations; None if there are none.
+    given : the original annotations; None if there are none, and of `Labels`, whose order is all that is asked for.
     ordered : of the same kind; the annotations in canonical order. The groupings of `Pairs` are numbered, each a pair
         of annotator and name.
     names : names of the items in the order of `given`.
@@ -125,15 +125,16 @@ def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | No
     return Arrangement(given, ordered, given.items, items, annotators, groupings, groups)
 
 
-def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Labels]:
+def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Any]:
     nodes = _Nodes.of(
         (given.n_classes, lambda places: _joint(given.classes.take(places))),
         (given.n_items, lambda places: _joint(given.items.take(places))),
         (given.n_annotators, lambda places: _joint(given.annotators.take(places))),
     )
     label, item, annotator = nodes.start
-    links = (Links.of(item + given.item, annotator + given.annotator, label + given.label),)
-    _, items, annotators = nodes.orders(links, {item: own})
+    ends = (item + given.item, annotator + given.annotator, label + given.label)
+    _, items, annotators = nodes.orders((Links.of(*ends),), {item: own})
+    del ends  # as large as the labels
     ordered = replace(
         given,
         items=given.items.take(items),
@@ -141,7 +142,7 @@ def _arranged_labels(given: Labels, own: UInt64[np.ndarray, " items"] | None) ->
         item=inverse(items, len(items))[given.item],
         annotator=inverse(annotators, len(annotators))[given.annotator],
     ).in_order()
-    return Arrangement(given, ordered, given.items, items, annotators, NOTHING, NOTHING)
+    return Arrangement(None, ordered, given.items, items, annotators, NOTHING, NOTHING)
 
 
 def _arranged_pairs(given: Pairs, own: UInt64[np.ndarray, " items"] | None) -> Arrangement[Pairs]:

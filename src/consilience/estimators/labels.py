@@ -125,6 +125,7 @@ class LabelAggregator(CrowdEstimator):
         columns = [each for each in (known, values) if each is not None]
         arranged = arrange(labels, np.column_stack(columns) if columns else None)
         known, values = (None if each is None else each[arranged.items] for each in (known, values))
+        del labels  # those in order are as large
         with one_blas_thread(), self._progress():
             self._aggregate(arranged.ordered, known, values)
         self._restore(arranged)

@@ -400,6 +400,7 @@ class DawidSkene(LabelAggregator):
         arranged = arrange(labels, None if known is None else known[:, None])
         annotators, past = history_counts(history, arranged.ordered)
         known = None if known is None else known[arranged.items]
+        del labels  # those in order are as large
         with one_blas_thread(), self._progress():
             self._fit(arranged.ordered, known, annotators, past)
         self._restore(arranged)
