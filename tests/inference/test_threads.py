@@ -14,6 +14,7 @@ from consilience import Groupings
 from consilience.consensus import KCC
 from consilience.inference.iterate import restarts
 from consilience.inference.threads import SharedLimit, _take_over, one_blas_thread
+from consilience.semisupervised import PartitionLabelModel, partition_label_model_estimator
 
 BEFORE = 2
 
@@ -111,6 +112,14 @@ def test_concurrent_fits_restore_the_number_of_threads():
         for _ in range(3):
             list(pool.map(lambda seed: KCC(3, n_init=2, random_state=seed).fit(groupings), range(4)))
             assert threads() == {BEFORE}
+
+
+def test_clusters_of_partition_labels_are_joined_in_one_thread(monkeypatch):
+    seen = []
+    monkeypatch.setattr(partition_label_model_estimator, "merge", lambda best, *_, **__: seen.append(threads()) or best)
+    labels = np.repeat([[0], [1]], 10, axis=0)
+    PartitionLabelModel(max_clusters=3, prior_variance=1.0, n_init=1, random_state=0).fit(labels * [[1.0]], labels)
+    assert seen == [{1}]
 
 
 def test_a_child_process_forgets_other_threads():

@@ -60,6 +60,7 @@ from consilience.inference.confusion import ConfusionCells, ConfusionPrior
 from consilience.inference.iterate import Loop, begin, restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
+from consilience.inference.threads import one_blas_thread
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.feature_order import order_of_features
 from consilience.semisupervised.feature_selection import associated_features
@@ -363,7 +364,7 @@ class PartitionLabelModel(CrowdEstimator):
         read = read_once(self, groupings)
         rng = check_random_state(self.random_state)
 
-        with self._progress():
+        with one_blas_thread(), self._progress():
             self.search(features, read.kept, n_clusters, rng)
             seeds = spawn_seeds(rng, self.n_init)
             problem, prior, (best, traces, evidence) = self._learned_from(features, read.kept, n_clusters, seeds)
