@@ -38,7 +38,7 @@ def statistic_of(q, annotator, label, shape):
     """T and degrees of freedom of labels with these posteriors."""
     counts = np.zeros(shape, dtype=int)
     np.add.at(counts, (annotator, label), 1)
-    return score_statistic(Dependence.of(q, annotator, label, shape), counts)
+    return score_statistic(Dependence.of(q.T, annotator, label, shape), counts)
 
 
 def statistic_of_members(labels, members, log_weights, log_table):

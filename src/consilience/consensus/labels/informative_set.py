@@ -219,15 +219,15 @@ class Dependence(Additive):
     @classmethod
     def of(
         cls,
-        q: Float[np.ndarray, "labels components"],
+        q: Float[np.ndarray, "components labels"],
         annotator: Int[np.ndarray, " labels"],
         label: Int[np.ndarray, " labels"],
         shape: tuple[int, int],
     ) -> Dependence:
         """Add up over labels; `shape` is (annotators, labels)."""
         column, n_columns = annotator * shape[1] + label, shape[0] * shape[1]
-        by_label = np.stack([np.bincount(column, weights, n_columns) for weights in q.T], axis=1)
-        squares = np.array([[np.bincount(annotator, one * two, shape[0]) for two in q.T] for one in q.T])
+        by_label = np.stack([np.bincount(column, weights, n_columns) for weights in q], axis=1)
+        squares = np.array([[np.bincount(annotator, one * two, shape[0]) for two in q] for one in q])
         return cls(by_label.astype(float), squares.astype(float))  # without labels they would be integers
 
 
@@ -235,10 +235,11 @@ def dependence(part: StudiedLabels, given: PosteriorTerms) -> Dependence:
     """Sums for the tests of all annotators; `given` has the table of the members, with zeros elsewhere."""
     labels = part.labels
     shape = (labels.n_annotators, labels.n_classes)
-    own = given.log_table.reshape(*shape, -1)
-    said = sum_cells(own[labels.annotator, labels.label], labels.item, labels.annotator)
-    of_others = scores_of(part, given)[labels.item] - said
-    return Dependence.of(softmax(of_others, axis=1), labels.annotator, labels.label, shape)
+    said = given.log_table.take(labels.annotator * labels.n_classes + labels.label, axis=0)
+    of_others = scores_of(part, given).take(labels.item, axis=0) - sum_cells(said, labels.item, labels.annotator)
+    # sums over a short last axis take several times as long
+    q = softmax(np.ascontiguousarray(of_others.T), axis=0)
+    return Dependence.of(q, labels.annotator, labels.label, shape)
 
 
 # ---- refining
