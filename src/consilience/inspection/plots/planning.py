@@ -8,7 +8,6 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import ScalarFormatter
 
-from consilience.active import Plan
 from consilience.errors import InputError
 from consilience.inspection.plots.curves import draw_curve, finish_curve
 from consilience.inspection.plots.style import Look, Place, axes_of
@@ -49,6 +48,8 @@ def plot_plan(plan: Any, *, ax: Place | None = None, labels: bool = True, legend
     >>> ax.get_xlabel()
     'people (logarithmic)'
     """
+    from consilience.active import Plan  # with simulations and data sets, which no report needs
+
     if not isinstance(plan, Plan):
         raise InputError(f"The 'plan' parameter of plot_plan must be a Plan. Got {type(plan).__name__} instead.")
     ax = axes_of(ax, (5.0, 3.2))
