@@ -40,7 +40,7 @@ SWEEPS_AT_FIT = 20  # to learn the parameters again from the fitted posteriors
 
 @dataclass(frozen=True)
 class WeightedPartitionLabels:
-    """A fitted model: its problem, and its state with the posteriors of the fit."""
+    """A fitted model: its problem, and its state with the posteriors of the fit, and what is learned from these."""
 
     problem: PartitionLabelModelProblem
     evidence: PartitionLabelModelEvidence
@@ -64,14 +64,14 @@ class WeightedPartitionLabels:
         found = cls(problem, evidence, prior, replace(state, moments=seen, reliability=reliability))
         state, unit = found.state, np.ones(problem.n_annotators)
         for _ in range(SWEEPS_AT_FIT):
-            state = found._sweep(state, unit)
-        return replace(found, state=state)
+            state = found._see(found._learn(state), unit)
+        return replace(found, state=found._learn(state))
 
     def posteriors(self, weights: Weights) -> Float[np.ndarray, "items clusters"]:
         """Return ρ under weights of the annotators, a few sweeps from the fit."""
-        state = self.state
-        for _ in range(SWEEPS):
-            state = self._sweep(state, weights)
+        state = self.state  # whose parameters are those of the first sweep of every draw
+        for _ in range(SWEEPS - 1):
+            state = self._learn(self._see(state, weights))
         said = self._said(state, weights)
         parts = posteriors(self.evidence.chunks, with_offset(state.weights, self.prior.richness), said)
         return np.concatenate(list(parts))
@@ -80,17 +80,20 @@ class WeightedPartitionLabels:
         """Return the most probable cluster of each item under these weights."""
         return self.posteriors(weights).argmax(1)
 
-    def _sweep(self, state: PartitionLabelModelState, weights: Weights) -> PartitionLabelModelState:
-        """(18), (20), (4) and (16)."""
+    def _learn(self, state: PartitionLabelModelState) -> PartitionLabelModelState:
+        """(18), (20) and (4)."""
         cells = self.problem.cells
         assignment = update_assignment(state, cells)
         confusion = self.prior.confusion.values(state.reliability) + cells.products(assignment, state.moments.labels)
         expected = expected_log_dirichlet_segments(confusion, cells.starts)
         coefficients, model = update_weights(state, self.evidence, self.prior)
-        state = replace(
+        return replace(
             state, weights=coefficients, assignment=assignment, confusion=confusion, expected=expected, model=model
         )
-        scores = with_offset(coefficients, self.prior.richness)
+
+    def _see(self, state: PartitionLabelModelState, weights: Weights) -> PartitionLabelModelState:
+        """(16)."""
+        scores = with_offset(state.weights, self.prior.richness)
         return replace(state, moments=moments(self.evidence.chunks, scores, self._said(state, weights)))
 
     def _said(self, state: PartitionLabelModelState, weights: Weights) -> Float[np.ndarray, "groups clusters"]:
