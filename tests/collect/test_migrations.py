@@ -191,3 +191,28 @@ def test_tokens_of_guests_do_not_outlive_a_step_back(store):
         schema.move_to(db, "0010")
         names = db.scalars(text("SELECT name FROM tokens ORDER BY id")).all()
     assert names == ["of an administrator", "of nobody"]
+
+
+def test_codes_that_the_log_told_are_taken_out(store, url, tmp_path):
+    told = {
+        'title: "A" → "B"; panel.endings.complete.code: null → "C; SECRET \\" x"; n_items: 2 → 3': (
+            'title: "A" → "B"; panel.endings.complete.code; n_items: 2 → 3'
+        ),
+        'panel.endings.closed.url: "https://SECRET.example" → null; panel.endings.declined.code: "SECR': (
+            "panel.endings.closed.url; panel.endings.declined.code"
+        ),
+        "panel.endings: {} → null": "panel.endings",
+        'title: "of panel.endings: all" → "A"': 'title: "of panel.endings: all" → "A"',
+    }
+    with store.write() as db:
+        schema.move_to(db, "0011")
+    for detail in told:
+        store.note_action("Ann", "changed the settings", detail)
+    old = Store.open(url, as_it_is=True)
+    backup(old, tmp_path / "backup")
+    old.close()
+    restore(f"sqlite:///{tmp_path}/again.db", tmp_path / "backup")
+    for address in (url, f"sqlite:///{tmp_path}/again.db"):
+        found = Store.open(address)
+        assert [one.detail for one in reversed(found.actions())] == list(told.values())
+        found.close()
