@@ -397,6 +397,20 @@ def test_the_dashboard_shows_what_was_found_and_who_is_weak(admin, sqlite_store,
         assert "cluster 3" in page
 
 
+def test_the_dashboard_of_one_persons_labels_says_of_the_only_percentage_what_it_is(admin, sqlite_store):
+    study = asking(sqlite_store, names=NAMES[:12], subset_size=12, per_participant=1)
+    answers(sqlite_store, study)
+    sqlite_store.request_overview(study.id, at_once=True)
+    Worker(sqlite_store).run()
+    page = Page(admin.get(f"/admin/studies/{study.id}/dashboard").text)
+    shown = {part: " ".join(page.section(part).text.split()) for part in ("clusters", "drawings", "ranked")}
+    warned = "no card has two labels by different participants, so that nothing tells how often a label is right. The "
+    assert f"{warned}probabilities assume 73%." in shown["clusters"]
+    shares = re.findall(r"\S*[\d.]+%", shown["clusters"])
+    assert shares == ["73%", "33%", "33%", "33%"]  # the last are those of the cards in each class
+    assert "%" not in shown["drawings"] + shown["ranked"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["labels", "pairs"])
 def test_there_is_a_report(admin, sqlite_store, kind):

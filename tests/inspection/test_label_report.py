@@ -303,6 +303,20 @@ def test_who_labels_at_random_is_told_by_name(read):
     assert "Nobody stands out, so no participant needs leaving out." in shown.section("annotators").text
 
 
+@pytest.mark.filterwarnings("ignore:DawidSkene. no item has two labels")
+@pytest.mark.parametrize("words", ["items,experts", "cards,participants"])
+def test_nobody_is_said_to_be_right_so_often_where_no_item_has_two_labels(read, words):
+    said = [["ab"[n % 2] if bool(n % 3) == is_ann else None for is_ann in (True, False)] for n in range(24)]
+    labels = Labels.from_matrix(said, annotators=["Ann", "Bo"])
+    shown = read(report(DawidSkene().fit(labels), labels, words=words))
+    assert "so that nothing tells how often a label, or the class of" in findings(shown)
+    assert "%" not in findings(shown)
+    assert [row[0] for row in shown.table("annotators")][1:] == ["Ann", "Bo"]
+    assert "%" not in shown.section("annotators").text
+    figures = [figure.attributes["id"] for figure in shown.root.all("figure")]
+    assert not {"accuracy-figure", "confusion-figure"} & {*figures}
+
+
 def test_items_of_known_classes_are_marked_and_not_in_doubt(read):
     rows = [(f"text {k}", f"P{p}", "spam" if k % 2 else "ham") for p in range(9) for k in range(40)]
     labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]))

@@ -11,6 +11,7 @@ import numpy as np
 from consilience.annotations import Groupings
 
 ATTRIBUTES = (
+    "_assumes_accuracy",
     "annotator_mapping_",
     "annotators_",
     "co_occurrence",
@@ -40,6 +41,7 @@ class Capabilities:
     """What a fitted model offers about items, annotators and its own fit.
 
     names_classes : it learns from labels whose names all annotators share, and finds classes of these names.
+    assumes_accuracy : nothing tells how often its labels are right, since no item has two of different annotators.
     maps_groups : it estimates what the annotators' groups mean.
     fuses : it fuses groupings, and keeps how often items were put together.
     rates_annotators : it has figures of every annotator.
@@ -63,6 +65,7 @@ class Capabilities:
     """
 
     names_classes: bool
+    assumes_accuracy: bool
     maps_groups: bool
     fuses: bool
     rates_annotators: bool
@@ -92,6 +95,7 @@ class Capabilities:
         names_classes = hasattr(type(estimator), "confusion_matrices_")  # without making those that are not made yet
         return cls(
             names_classes=names_classes,
+            assumes_accuracy=has.get("_assumes_accuracy", False),
             maps_groups="annotator_mapping_" in has,
             fuses="co_occurrence" in has,
             rates_annotators="annotators_" in has,

@@ -7,7 +7,6 @@ depends neither on the order of the answers nor on the names of items and people
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from consilience.active.session import FLOORS
 from consilience.active.stability import decide_by_reliability
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.group_names import AT_LEAST, cluster_names
+from consilience.analysis.words import Words
 from consilience.annotations import Groupings, Labels
 from consilience.collect.settings.model import Study
 from consilience.collect.store import Submitted
@@ -30,7 +30,7 @@ from consilience.inference.reweighted import say_few_people
 from consilience.metrics.clusterings import nmi
 
 TARGET = FLOORS["reliability"]  # at which `should_stop` advises to stop
-ITEM = re.compile(r"\bitem(?=s?\b)")
+WORDS = Words.of("cards,participants")  # as people, and the pages of a study, call what they see
 WRONG = 0.05  # share of the items whose class may be wrong, of which a forecast tells how many labels it takes
 MOST_ROUNDS = 200  # that a summary keeps
 MOST_NAMES = 5  # of a cluster
@@ -91,12 +91,12 @@ def advice(session: ActiveSession) -> dict[str, Any]:
     try:
         forecast = session.groupings_needed(TARGET)
     except InputError as error:
-        return {"stop": False, "reason": str(error), "reliability": None, "more": None, "target": TARGET}
+        return {"stop": False, "reason": WORDS.told(str(error)), "reliability": None, "more": None, "target": TARGET}
     n_people = 0 if session.groupings_ is None else session.groupings_.n_annotators
     decision = decide_by_reliability(forecast.reliability, floor=TARGET, n_people=n_people)
     return {
         "stop": decision.stop,
-        "reason": decision.reason,
+        "reason": WORDS.told(decision.reason),
         "reliability": float(forecast.reliability),
         "more": int(np.ceil(forecast.more)) if np.isfinite(forecast.more) else None,
         "target": TARGET,
@@ -157,7 +157,7 @@ def advice_on_labels(labels: Labels) -> dict[str, Any] | None:
     if not (decision.stop or say_few_people(labels.n_annotators)):
         needed = session.labels_needed(WRONG).labels
         more = max(0, int(needed) - labels.n_rows) if np.isfinite(needed) else None
-    reason = ITEM.sub("card", decision.reason)  # as people, and the pages of a study, call what they see
+    reason = WORDS.told(decision.reason)
     return {"stop": decision.stop, "reason": reason, "reliability": None, "more": more, "target": WRONG}
 
 

@@ -14,7 +14,7 @@ from pandas.api.types import is_numeric_dtype
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.formats import FORMATS
 from consilience.collect.errors import NotOpenError
-from consilience.collect.results.consensus import fusion_of
+from consilience.collect.results.consensus import WORDS, fusion_of
 from consilience.collect.results.pairs import model_of_pairs
 from consilience.collect.settings.cleaning import FORMULAS
 from consilience.collect.settings.model import HYBRID, JUDGING, Item, Study
@@ -29,7 +29,6 @@ REPORT = "html"
 MIMES = {name: one.mime for name, one in FORMATS.items()} | {REPORT: "text/html; charset=utf-8"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 TABLES = ("sorts", "participants", "answers", "moves", "log")
-WORDS = "cards,participants"  # of the report
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import pandas as pd
 
 from consilience.analysis.certainty import few_people
 from consilience.annotations import Groupings
-from consilience.collect.results.consensus import fusion_of
-from consilience.collect.results.exporting import WORDS, fit_study
+from consilience.collect.results.consensus import WORDS, fusion_of
+from consilience.collect.results.exporting import fit_study
 from consilience.collect.settings.model import Study
 from consilience.collect.store import Store, Submitted
 from consilience.collect.store.results import groupings_of
@@ -51,7 +51,11 @@ def overview_of(store: Store, study: Study, rows: Sequence[Submitted], consensus
     figures = [*ellipses, *(one for one in found.figures if not (ellipses and one.key == "map"))]
     return {
         "consensus": {name: value for name, value in consensus.items() if name not in ("rounds", "quality")},
-        "warnings": [str(one.message) for one in warned if issubclass(one.category, AnnotationWarning)],
+        "warnings": [
+            WORDS.told(str(one.message), [*annotations.items, *annotations.annotators])
+            for one in warned
+            if issubclass(one.category, AnnotationWarning)
+        ],
         "findings": [str(one) for one in found.findings],
         "figures": [_figure(one) for one in figures],
         "stability": None if found.stability is None else _figure(found.stability),

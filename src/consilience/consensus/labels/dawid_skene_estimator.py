@@ -762,6 +762,11 @@ class DawidSkene(LabelAggregator):
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         return self.probabilities_under(self.calibrated(), labels)
 
+    @property
+    def _assumes_accuracy(self) -> bool:
+        """Whether nothing tells how often labels are right; see `Calibration.is_assumed`."""
+        return self.calibrated().is_assumed
+
     def calibrated(self) -> Calibration:
         """Return how far the probabilities are moved from the posterior."""
         factors = vars(self).get("_factors")  # files of earlier versions have none

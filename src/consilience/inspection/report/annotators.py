@@ -293,6 +293,8 @@ OF_CLOSED_SORTS = Ranking(
     always_remarks=False,
 )
 
+OF_NOBODY_COMPARED = Ranking("whose labels nothing compares", (LABELS,), remark="line", always_remarks=False)
+
 WEIGHT = Quality(
     ("weight",),
     "Follows the clusters",

@@ -17,7 +17,7 @@ from consilience.inspection.plots.heatmaps import plot_confusion
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import item_tables, label_tables
-from consilience.inspection.report.annotators import OF_CLOSED_SORTS, OF_TAGS, Ranking, of_labels
+from consilience.inspection.report.annotators import OF_CLOSED_SORTS, OF_NOBODY_COMPARED, OF_TAGS, Ranking, of_labels
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.participants import odd_in_short
 from consilience.inspection.report.subject import Figure, Subject
@@ -55,7 +55,7 @@ def certainty_in_short(subject: Subject) -> list[str]:
     words = current_words()
     model = subject.estimator
     ties = sentences_on_ties(subject.can.n_ties, list(model.items_[model.undecided_]))
-    if subject.certainty:
+    if subject.certainty or subject.can.assumes_accuracy:
         return ties
     sure = int((subject.items["probability"] >= item_tables.SURE).sum())
     share = f"{percent(sure / len(subject.items))} of the {words.items} ({sure:,} of {len(subject.items):,})"
@@ -64,8 +64,13 @@ def certainty_in_short(subject: Subject) -> list[str]:
 
 
 def annotators_in_short(subject: Subject) -> str:
-    """Say how many labels name the class, and who is the least accurate, or of a sort, names it least."""
+    """Say how many labels name the class, and who is the least accurate, or names it least; or that nothing tells."""
     words = current_words()
+    if subject.can.assumes_accuracy:
+        return (
+            f"No {words.item} has labels of two {words.annotators}, so that nothing tells how often a label, or the "
+            f"class of {words.an_item}, is right."
+        )
     by = "agreement" if words.are_of_a_sort else "accuracy"
     quality = subject.estimator.annotators_
     quality = quality[quality["n_labels"] > 0].sort_values(by, kind="stable")
@@ -86,6 +91,8 @@ def ranking(subject: Subject) -> Ranking:
     """Return the layout of the table of annotators: of a sort, nobody is more or less accurate."""
     if subject.can.has_tags:
         return OF_TAGS
+    if subject.can.assumes_accuracy:
+        return OF_NOBODY_COMPARED
     if current_words().are_of_a_sort:
         return OF_CLOSED_SORTS
     return of_labels(float(entr(subject.estimator.responsibilities_.mean(0)).sum() / np.log(2)))
@@ -93,8 +100,8 @@ def ranking(subject: Subject) -> Ranking:
 
 def quality_figures(subject: Subject) -> list[Figure]:
     """Draw how accurate annotators are, unless of a sort, and which classes they confuse, unless they are too many."""
-    if subject.can.has_tags:
-        return []  # of an annotator, two rates tell more than one accuracy
+    if subject.can.has_tags or subject.can.assumes_accuracy:
+        return []  # of an annotator of tags, two rates tell more than one accuracy
     is_drawn = not label_tables.what_is_listed(subject.estimator)
     accuracy = [] if current_words().are_of_a_sort else [_accuracy(subject)]
     return [*accuracy, *([_confusion(subject)] if is_drawn else [])]
