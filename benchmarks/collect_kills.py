@@ -76,13 +76,13 @@ def run(arguments: argparse.Namespace) -> bool:
         server = Server(db, folder / "log")
         server.start()
         print(f"{'PostgreSQL' if arguments.postgres else 'SQLite'}, {arguments.at_once} people at once:")
+        record = None
         try:
             record = asyncio.run(under_kills(server, study.join_token, arguments.kills, arguments.at_once))
-        except ExceptionGroup:
-            print((folder / "log").read_text(encoding="utf-8")[-MOST_OF_LOG:])  # which says why an answer was no page
-            raise
         finally:
             server.stop()
+            if record is None or record.n_errors:  # the log says why
+                print((folder / "log").read_text(encoding="utf-8")[-MOST_OF_LOG:])
         found = collecting.differences(store, study, record)
         n_kept = len(store.submitted(study.id))
     n_unknown = n_kept - len(record.acknowledged)

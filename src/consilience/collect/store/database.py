@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError
 
 from consilience.collect.store import schema
 from consilience.collect.store.grouped import GroupedWriter
@@ -34,6 +34,7 @@ MAKING = threading.Lock()
 OWNER = 0o600  # who may read a new file
 # single statements of PostgreSQL need no transaction, and its usual ones see what others commit meanwhile all the same
 ONE_BY_ONE, IN_TRANSACTIONS = {"isolation_level": "AUTOCOMMIT"}, {"isolation_level": "READ COMMITTED"}
+PASSING = ("40001", "40P01")  # what PostgreSQL says of transactions that were in each other's way, deadlocks included
 THREADS = 10  # connections that are kept
 MORE_THREADS = 40  # that may be opened besides, for the threads of a web server
 
@@ -243,6 +244,12 @@ def _set(cursor: sqlite3.Cursor, name: str, value: Any) -> None:
 def _begin(db: Connection) -> None:
     immediate = db.get_execution_options().get("immediate", False)
     db.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether a transaction failed that may succeed the next time: its connection broke, or others were in its way."""
+    is_broken = isinstance(error, DBAPIError) and error.connection_invalidated
+    return is_broken or getattr(getattr(error, "orig", None), "sqlstate", None) in PASSING
 
 
 def _reason(error: DatabaseError) -> str:
