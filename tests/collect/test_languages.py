@@ -12,6 +12,7 @@ from consilience.collect.settings.languages import LANGUAGES, catalogue_for, cho
 from consilience.collect.settings.model import StudySettings
 from consilience.collect.settings.panel import Panel, Question
 from consilience.collect.settings.sentences import OF_QUESTIONS, SINGULARS, TEXTS
+from consilience.collect.settings.texts import KEPT
 from consilience.collect.wording import checks
 from consilience.collect.wording.catalogues import EXACT, is_machine_made, read_catalogue, translation_of
 from consilience.collect.wording.checks import find_problems
@@ -313,6 +314,23 @@ def test_texts_are_replaced_in_each_language_and_the_rest_folds(admin, visit, sq
     assert "Los</button>" in come(visit, study, "de").get("/sort").text
     assert "Go</button>" in come(visit, study, "en").get("/sort").text
     assert admin.get(f"{place}?language=fr").status_code == 404
+
+
+def test_it_is_said_that_own_sentences_do_not_follow_the_language(admin, sqlite_store):
+    study = sqlite_store.create_study("Food", CARDS, settings=StudySettings(languages=("de",)))
+    place = f"/admin/studies/{study.id}"
+
+    def said_after(address, data=None):
+        return KEPT in admin.get(admin.post(f"{place}{address}", data=data).headers["location"]).text
+
+    french = {"title": "Food", "kind": "open", "board": "piles", "language": "fr"}
+    assert not said_after("/copy")
+    assert not said_after("/texts", {"language": "de", "text-start": "Los"})
+    assert said_after("/texts", {"language": "en", "text-start": "Go"})
+    assert said_after("/copy")
+    assert not said_after("/settings", french | {"language": "en"})
+    assert said_after("/settings", french)
+    assert sqlite_store.study(study.id).settings.texts == {"start": "Go"}
 
 
 def test_the_form_and_the_api_set_languages_and_say_what_a_machine_made(admin, script, sqlite_store):

@@ -13,6 +13,7 @@ from consilience.collect.errors import NotFoundError
 from consilience.collect.forms import files_of
 from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import OF_SORTS, Study
+from consilience.collect.settings.texts import KEPT
 from consilience.errors import InputError
 
 router = APIRouter(route_class=RuledRoute)
@@ -22,7 +23,9 @@ router = APIRouter(route_class=RuledRoute)
 def copy(request: Request, study: str) -> Response:
     """Copy a study, without its people."""
     store = served_by(request).store
-    return _lead_to(request, copy_study(store, store.study(study)), "This is a copy, and nobody has come to it yet.")
+    copied = copy_study(store, store.study(study))
+    kept = f" {KEPT}" if copied.settings.texts else ""
+    return _lead_to(request, copied, f"This is a copy, and nobody has come to it yet.{kept}")
 
 
 @router.get("/admin/studies/{study}/study.zip")

@@ -30,6 +30,7 @@ from consilience.collect.settings.model import JUDGING, OF_SORTS, Item, Picture,
 from consilience.collect.settings.problems import Problems
 from consilience.collect.settings.study_checks import checked_study
 from consilience.collect.settings.study_kinds import kind_of_answers
+from consilience.collect.settings.texts import KEPT
 from consilience.collect.store import Store
 from consilience.errors import InputError
 
@@ -230,7 +231,8 @@ def change_settings(request: Request, study: str, form: Form) -> Response:
         store.update_study(study, title=title, kind=kind, board=board, settings=settings)
     except InputError as error:
         return _settings_page(request, found, given_again(form), error=str(error))
-    served_by(request).notices[found.id] = "Saved."
+    kept = f" {KEPT}" if settings.language != found.settings.language and settings.texts else ""
+    served_by(request).notices[found.id] = f"Saved.{kept}"
     return see(f"/admin/studies/{found.id}/settings")
 
 

@@ -19,7 +19,7 @@ from consilience.collect.settings.languages import ENGLISH, LANGUAGES, catalogue
 from consilience.collect.settings.model import QUESTIONS, Study, StudySettings
 from consilience.collect.settings.panel import MOMENTS
 from consilience.collect.settings.sentences import GROUPS, OF_JUDGES, OF_QUESTIONS, OF_SORTS, TEXTS
-from consilience.collect.settings.texts import own_texts
+from consilience.collect.settings.texts import KEPT, own_texts
 from consilience.collect.store import Store
 from consilience.collect.wording.catalogues import is_machine_made
 from consilience.collect.wording.wording import Wording
@@ -105,6 +105,7 @@ def _texts_page(request: Request, study: Study, language: str, given: Mapping[st
         "language": language,
         "languages": [(one, _in_english(one)) for one in study.settings.offered],
         "called": _in_english(code),
+        "kept": KEPT if language == study.settings.language else "",
         "english": TEXTS if code != ENGLISH else None,
         "is_machine_made": is_machine_made(code),
         "changed": [(key, usual[key]) for key in TEXTS if given.get(key)],

@@ -16,6 +16,7 @@ from consilience.collect.settings.sentences import TEXTS
 from consilience.errors import InputError
 
 MOST_LETTERS = 1000  # of one text
+KEPT = "Sentences of your own, on the page Texts, stay as you wrote them when the language of the study changes."
 WITH_TOUCH = {"how_piles": "how_piles_touch", "how_sheet": "how_sheet_touch"}  # where there is no mouse
 
 
