@@ -58,6 +58,24 @@ def test_many_groups_take_one_line_of_a_phone(visit):
     assert len(page.locator("#groups .group:not(.new)").all()) == 10
 
 
+@pytest.mark.parametrize("kind", some_quick(["open", "closed"]))
+@pytest.mark.parametrize("board", ["piles", "sheet"])
+@pytest.mark.parametrize(("names", "hint"), [(GROUPS[:4], "1"), (["Sea"], "0")])
+def test_groups_that_a_phone_does_not_show_are_hinted_at(visit, board, kind, names, hint):
+    sort = Sort(board=board, kind=kind, cards=texts([f"card {number}" for number in range(20)]))
+    if kind == "closed":
+        sort.settings = StudySettings(categories=tuple(names))
+    else:
+        filled(sort, *names)
+    page = visit(sort, **PHONE)
+    if board == "piles":
+        card(page, "card 19").tap()
+    groups = page.locator("#chips" if board == "piles" else ".choices")
+    assert groups.evaluate("e => getComputedStyle(e, '::after').opacity") == hint
+    groups.evaluate("e => e.scrollTo(e.scrollWidth, 0)")
+    page.wait_for_function("e => getComputedStyle(e, '::after').opacity === '0'", arg=groups.element_handle())
+
+
 def test_many_groups_take_one_line_beneath_a_sheet(visit):
     sort = filled(Sort(board="sheet", cards=pictures(20)), *GROUPS)
     page = visit(sort, **PHONE)
