@@ -1,7 +1,8 @@
-"""Take the picture of a study's page in the documentation: ``python tools/collect_pictures.py [FOLDER]``.
+"""Take the pictures of the pages of studies in the documentation: ``python tools/collect_pictures.py [FOLDER]``.
 
-It shows the demo study after a simulated crowd; Chromium, with playwright, is needed. With ``--all``, every page of the
-administration is also taken at three widths, light and dark, into FOLDER, to be looked at when the pages change.
+They show the demo study after a simulated crowd, and the dashboard of a card sort of animals; Chromium, with
+playwright, is needed. With ``--all``, every page of the administration is also taken at three widths, light and dark,
+into FOLDER, to be looked at when the pages change.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ sys.path.insert(0, str(ROOT))
 from consilience.collect import Store, create_app  # noqa: E402
 from consilience.collect.creation import demo  # noqa: E402
 from consilience.collect.security import hashed_password  # noqa: E402
+from consilience.collect.settings.model import Study  # noqa: E402
+from consilience.collect.worker import Worker  # noqa: E402
+from consilience.datasets import load_cardsort_animals  # noqa: E402
 from tests.collect.test_admin_browser import log_in, sort_by_crowd  # noqa: E402
 
 FOLDER = ROOT / "docs" / "_static"
@@ -55,6 +59,16 @@ def take(page: Page, path: Path, **options: object) -> None:
     picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 
+def animals(store: Store) -> Study:
+    """Make a study of a card sort of animals, with what the worker finds in it."""
+    found = load_cardsort_animals().annotations
+    study = store.create_study("Animals", list(found.items))
+    store.import_groupings(study.id, found)
+    store.request_overview(study.id, at_once=True)
+    Worker(store).run()
+    return study
+
+
 def main() -> None:
     """Make the study, let the crowd sort, and take the pictures."""
     words = [word for word in sys.argv[1:] if word != "--all"]
@@ -77,6 +91,9 @@ def main() -> None:
                 page.goto(f"/admin/studies/{study.id}")
                 if "--all" not in sys.argv:
                     take(page, folder / "collect-study.png")
+                    page.set_viewport_size({"width": 1080, "height": 1480})
+                    page.goto(f"/admin/studies/{animals(store).id}/dashboard")
+                    take(page, folder / "collect-dashboard.png")
                     continue
                 for name in ("", "/new", "/tokens", f"/studies/{study.id}", f"/studies/{study.id}/texts"):
                     page.goto(f"/admin{name}")
