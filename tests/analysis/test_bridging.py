@@ -6,7 +6,7 @@ import pytest
 from consilience import Groupings
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.errors import InputError
-from consilience.inspection import bridging_values
+from consilience.inspection import bridging_values, map_axes
 from consilience.inspection.plots.fusion import draw_map
 
 ITEMS = ["a", "b", "c", "d", "e"]
@@ -46,11 +46,26 @@ def test_an_item_sorted_to_either_end_is_the_bridge_and_one_sorted_alone_has_no_
     assert values.max() == 1
 
 
-def test_the_default_is_the_map_that_is_drawn():
+def test_without_axes_that_count_the_default_is_the_plane_of_the_map_that_is_drawn():
     groupings = Groupings.from_lists([[["a", "b"], ["c", "d", "e"]], [["a", "b", "c"], ["d", "e"]]] * 2)
     co_occurrence = CoOccurrence.of(groupings, None, "")
     _, _, points = draw_map(co_occurrence, (1, 2), 100, None, labels=False, legend=False)
     np.testing.assert_allclose(bridging_values(groupings), bridging_values(groupings, points))
+
+
+def test_the_default_is_all_axes_that_count_so_that_what_a_plane_hides_is_no_anchor():
+    rng = np.random.default_rng(0)
+    own = np.repeat(np.arange(6), 4)  # six clusters, which need five axes
+    sorts = np.where(rng.random((24, 20)) < 0.1, rng.integers(6, size=(24, 20)), own[:, None])
+    sorts[20] = rng.integers(5, size=20)  # one item put with anything
+    groupings = Groupings.from_matrix(sorts)
+    axes = map_axes(groupings, n_permutations=99, random_state=0)
+    co_occurrence = CoOccurrence.of(groupings, None, "")
+    n_axes = int(axes["real"].sum())
+    assert n_axes == 5
+    values = bridging_values(groupings)
+    np.testing.assert_allclose(values, bridging_values(groupings, co_occurrence.map(np.arange(24), n_axes).points))
+    assert values.idxmax() == 20
 
 
 def test_equal_distances_are_all_anchors():

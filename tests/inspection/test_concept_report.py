@@ -10,6 +10,9 @@ from consilience.analysis.names import join_some
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import bridging_values, certainty, item_ratings, report
+from consilience.inspection.report.certainty_sections import leave_singly
+from consilience.inspection.report.concept_sections import _shares_outside
+from consilience.inspection.report.subject import Subject
 from consilience.inspection.report.tables import number, percent
 
 ITEMS = ["buses", "trains", "trees", "<b>parks</b>", "=1+1", "clinic"]
@@ -61,7 +64,7 @@ def test_the_table_of_items_is_in_the_order_of_the_first_scale(page, model, rati
     assert "'=1+1" in set(file["item"])
 
 
-def test_bridging_values_follow_the_ratings_next_to_the_map_bridges_first(page, model):
+def test_bridging_values_follow_the_ratings_next_to_the_map_bridges_first(page):
     values = bridging_values(Groupings.from_lists(SORTS))
     _, *rows = page.table("bridging")
     assert [float(row[2]) for row in rows] == sorted(values.round(2), reverse=True)
@@ -95,22 +98,28 @@ def test_classes_have_no_ratings(ratings):
 def test_both_tables_of_bridging_values_say_how_certain_the_clusters_are(model, read):
     found = certainty(model, n_draws=20, random_state=0)
     page = read(report(model, certainty=found, words="statements,participants"))
-    stays = found.items["stays"]
     outside = "Put together outside its cluster"
-    assert page.table("bridging-clusters")[0] == ["Cluster", "Mean", outside, "Stays in its cluster"]
+    alone = "Leaves its cluster on its own"
+    assert page.table("bridging-clusters")[0] == ["Cluster", "Mean bridging value", outside, alone]
     head, *rows = page.table("bridging")
-    assert head[-1] == "Stays in its cluster"
-    assert {row[0]: row[-1] for row in rows} == {name: percent(share) for name, share in stays.items()}
+    assert head[-1] == alone
+    singly = leave_singly(Subject.of(findings(model, certainty=found)))
+    assert {row[0]: row[-1] for row in rows} == dict(zip(model.items_, map(percent, singly), strict=True))
     own = dict(zip(model.items_, model.labels_, strict=True))
     for row in rows:
         with_it = [name for groups in SORTS for group in groups if row[0] in group for name in group if name != row[0]]
         share = np.mean([own[name] != own[row[0]] for name in with_it])
         assert row[head.index(outside)] == percent(share)
-    text = page.section("bridging").text
-    assert (
-        text.count("In a small cluster, the many seldom pairs") == text.count("the share of draws of other people") == 1
-    )
-    assert "its place says little" not in text
+
+
+def test_mean_bridging_values_that_contradict_the_shares_outside_are_left_out(model, read):
+    subject = findings(model, certainty=None, words="statements,participants")
+    outside = pd.Series(_shares_outside(Subject.of(subject)), model.items_)
+    for values, is_shown in ((outside, True), (1 - outside, False)):
+        vars(subject)["bridging"] = values
+        page = read(report(subject))
+        assert ("Mean bridging value" in page.table("bridging-clusters")[0]) == is_shown
+        assert ("The mean bridging values are left out" not in page.section("bridging").text) == is_shown
 
 
 def test_correlations_have_intervals_and_items_near_the_lines_are_named(page, model, ratings):

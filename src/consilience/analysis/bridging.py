@@ -7,14 +7,15 @@ sorted with items in different places. They give no formula.
 Decided here
 ------------
 With s_ij the share of the times that items i and j were presented together at which they were put together, and d_ij
-their distance on the map in two dimensions,
+their distance on the axes of the map that show more than random sorts would, two at least,
 
     b_i = Σ_{j ≠ i} s_ij d_ij / Σ_{j ≠ i} s_ij,    value of i = (b_i - min b) / (max b - min b),
 
 so that the item sorted with the nearest items has 0, and the one sorted with the farthest 1. The value compares items
 of one study, and says nothing across studies. Pairs never presented together count as never put together. An item that
 nobody put with another has no value. If all b are equal, all values are 0. The map is that of the report, a classical
-scaling; concept mapping usually takes a nonmetric one, whose points can be given instead.
+scaling. Concept mapping usually takes the plane of a nonmetric one, whose points can be given instead; but in a plane,
+the items that it hardly shows lie close to the centre, and would be anchors although they were put with any others.
 """
 
 from __future__ import annotations
@@ -27,10 +28,13 @@ from jaxtyping import Float
 from scipy.spatial.distance import pdist, squareform
 
 from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.panels import axes_of
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.errors import InputError
 
 __all__ = ["bridging_values"]
+
+FEWEST_AXES = 2
 
 
 def bridging_values(groupings: Any, points: Any = None) -> pd.Series:
@@ -40,7 +44,8 @@ def bridging_values(groupings: Any, points: Any = None) -> pd.Series:
     ----------
     groupings : Groupings, Labels, or array of shape (n_items, n_annotators)
     points : array of shape (n_items, n_axes), optional
-        Coordinates of the items. By default those of `plot_item_map`, in two dimensions.
+        Coordinates of the items. By default those of `plot_item_map`, on all axes that `map_axes` finds real in a test
+        of 99 random sorts, but on two at least.
 
     Returns
     -------
@@ -55,7 +60,7 @@ def bridging_values(groupings: Any, points: Any = None) -> pd.Series:
     Notes
     -----
     With :math:`s_{ij}` the share of the presentations of two items in which they were put together, and :math:`d_{ij}`
-    their distance on the map,
+    their distance at these points,
 
     .. math:: b_i = \frac{\sum_{j \ne i} s_{ij} d_{ij}}{\sum_{j \ne i} s_{ij}},
 
@@ -74,13 +79,25 @@ def bridging_values(groupings: Any, points: Any = None) -> pd.Series:
     >>> bridging_values(Groupings.from_lists(sorts)).idxmax()
     'fly'
     """
-    return bridging_of(CoOccurrence.of(as_groupings(groupings, None, "bridging_values"), None, "The map"), points)
+    given = as_groupings(groupings, None, "bridging_values")
+    co_occurrence = CoOccurrence.of(given, None, "The map")
+    if points is None:
+        return bridging_on_axes(co_occurrence, axes_of(given))
+    return _bridging_at(co_occurrence, _check_points(points, len(given.items))[co_occurrence.places])
 
 
-def bridging_of(co_occurrence: CoOccurrence, points: Any = None) -> pd.Series:
-    """Return the bridging values of items whose co-occurrence is known; see `bridging_values`."""
+def bridging_on_axes(co_occurrence: CoOccurrence, axes: pd.DataFrame | None) -> pd.Series:
+    """Return the bridging values on the axes that a test of them finds real, on two at least or without a test."""
+    return _bridging_at(co_occurrence, co_occurrence.map(co_occurrence.places, count_bridged_axes(axes)).points)
+
+
+def count_bridged_axes(axes: pd.DataFrame | None) -> int:
+    """Return on how many axes the bridging values are measured."""
+    return FEWEST_AXES if axes is None else max(int(axes["real"].sum()), FEWEST_AXES)
+
+
+def _bridging_at(co_occurrence: CoOccurrence, where: Float[np.ndarray, "places axes"]) -> pd.Series:
     places, items = co_occurrence.places, co_occurrence.items
-    where = co_occurrence.map(places).points if points is None else _check_points(points, len(items))[places]
     shares = np.nan_to_num(co_occurrence.shares(places))
     np.fill_diagonal(shares, 0.0)
     total = shares.sum(1)

@@ -25,6 +25,7 @@ from consilience.analysis.annotator_frames import (
     frame_of_mapping,
     frame_of_tags,
 )
+from consilience.analysis.bridging import bridging_on_axes
 from consilience.analysis.capabilities import Capabilities, attributes
 from consilience.analysis.certainty import Certainty, certainty_of_report
 from consilience.analysis.certainty_moves import Moves
@@ -313,6 +314,11 @@ class Findings:
     def axes(self) -> pd.DataFrame | None:
         """See `panels.axes_of`."""
         return axes_of(self.annotations, self.clusters)
+
+    @cached_property
+    def bridging(self) -> pd.Series | None:
+        """See `bridging_values`; None if no item that has a cluster is in a grouping."""
+        return None if self.co_occurrence is None else bridging_on_axes(self.co_occurrence, self.axes)
 
     @cached_property
     def separation(self) -> Separation | None:

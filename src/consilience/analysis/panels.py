@@ -55,14 +55,15 @@ def segments_of(annotations: Groupings | Labels | Pairs, clusters: FoundClusters
     return panel_segments(annotations, n_simulations=N_SIMULATIONS, clusters=clusters.codes, random_state=0)
 
 
-def _is_sorted_whole(annotations: Groupings | Labels | Pairs, clusters: FoundClusters) -> bool:
+def _is_sorted_whole(annotations: Groupings | Labels | Pairs, clusters: FoundClusters | None) -> bool:
     """Whether people sorted freely, most of the items each."""
-    if not isinstance(annotations, Groupings) or clusters.is_named or annotations.n_annotators < 2:
+    is_named = clusters is not None and clusters.is_named
+    if not isinstance(annotations, Groupings) or is_named or annotations.n_annotators < 2:
         return False
     return annotations.summary().coverage >= COVERED
 
 
-def axes_of(annotations: Groupings | Labels | Pairs, clusters: FoundClusters) -> pd.DataFrame | None:
+def axes_of(annotations: Groupings | Labels | Pairs, clusters: FoundClusters | None = None) -> pd.DataFrame | None:
     """Return the test of the axes of the map; None if most pairs were never presented, or there are many items."""
     if not _is_sorted_whole(annotations, clusters):
         return None

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.analysis.bridging import bridging_of
 from consilience.analysis.findings import Findings
 from consilience.analysis.item_ratings import ANNOTATOR, ITEM, RESERVED, item_ratings
 from consilience.analysis.names import join_names, quantify
@@ -113,7 +112,6 @@ def write_ratings(found: Findings, ratings: pd.DataFrame | None, folder: Path, n
     """Write the mean ratings of the items with their bridging values, if there are ratings; return the file's name."""
     if ratings is None:
         return []
-    bridging = None if found.co_occurrence is None else bridging_of(found.co_occurrence)
-    table = ratings_frame(item_ratings(found, ratings), bridging).reset_index()
+    table = ratings_frame(item_ratings(found, ratings), found.bridging).reset_index()
     write_table(table if names is None else names.add_ids(table), folder / RATINGS_FILE)
     return [RATINGS_FILE]

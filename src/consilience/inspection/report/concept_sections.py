@@ -9,16 +9,16 @@ import pandas as pd
 from jaxtyping import Float
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.analysis.bridging import bridging_of
+from consilience.analysis.bridging import count_bridged_axes
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.item_ratings import ItemRatings
 from consilience.analysis.names import as_text, join_names, join_some, name_text, quantify
-from consilience.analysis.projection import HARDLY_SHOWN
 from consilience.analysis.words import current_words
 from consilience.inference.memberships import together
 from consilience.inspection.plots.item_ratings import plot_go_zone, plot_pattern_match
 from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report.certainty_sections import leave_singly
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.subject import Figure, Section, Subject
@@ -29,6 +29,7 @@ PLACES = 4  # decimals of files
 HIGHEST, LISTED = 3, 40  # items of the go-zone that the findings name, and the section
 FEW_CLUSTERS = 20  # with a correlation that says "only"
 AT_MEAN = 0.01  # ratings from the mean
+SEEN = 0.05  # difference of two clusters that a reader sees
 
 
 def ratings_section(subject: Subject) -> Section | None:
@@ -44,15 +45,12 @@ def ratings_section(subject: Subject) -> Section | None:
 
 def bridging_section(subject: Subject) -> Section | None:
     """Return the section on bridging values; None unless the items are statements, or have ratings."""
-    if not subject.is_concept_map or subject.co_occurrence is None:
+    values, words, clusters = subject.bridging, current_words(), subject.clusters
+    if not subject.is_concept_map or values is None or not values.notna().any():
         return None
-    values, words = bridging_of(subject.co_occurrence), current_words()
-    if not values.notna().any():
-        return None
-    codes = subject.clusters.codes
+    codes = clusters.codes
     order = np.argsort(-np.nan_to_num(values.to_numpy(), nan=-1.0), kind="stable")
-    shown = order[:MOST_ITEMS]
-    clusters, stays = subject.clusters, subject.certainty.items["stays"].to_numpy() if subject.certainty else None
+    singly = leave_singly(subject) if subject.certainty else None
     outside = _shares_outside(subject)
     rows = [
         row(
@@ -60,24 +58,24 @@ def bridging_section(subject: Subject) -> Section | None:
             _cluster(subject, int(codes[place])),
             number(values.iloc[place]),
             percent(outside[place]),
-            *([] if stays is None else [percent(stays[place])]),
+            *([] if singly is None else [percent(singly[place])]),
         )
-        for place in shown.tolist()
+        for place in order[:MOST_ITEMS].tolist()
     ]
-    means = values.groupby(clusters.names_of(codes).to_numpy()).mean()
     frame = values.to_frame().round(PLACES)
     frame.insert(0, clusters.column, clusters.names_of(codes))
     frame["outside"] = outside.round(PLACES)
+    which = "" if subject.axes is None else " (those that show more than random sorts would, two at least)"
     reading = (
         f"Near 0: an anchor, put together with {words.items} that are near it on the map. Near 1: a bridge, put "
         f"together with {words.items} far from it. Values compare the {words.items} of this study only: the least has "
-        "0, and the largest 1. The formula is ours, as the method's authors give none: "
-        f"the mean distance to the other {words.items} on the first two axes of the map above, weighted by how "
+        "0, and the largest 1. The formula is ours, as the method's authors give none: the mean distance to the other "
+        f"{words.items} on the first {count_bridged_axes(subject.axes)} axes of the map above{which}, weighted by how "
         f"often they were put together. Put together outside: of all the times that the {words.item} was put with "
         f"another, those with one of another {clusters.noun}; this does not depend on where the map has room."
     )
     also = [Column(f"Put together outside its {clusters.noun}")]
-    also += [] if stays is None else [Column(f"Stays in its {clusters.noun}")]
+    also += [] if singly is None else [Column(f"Leaves its {clusters.noun} on its own")]
     by_item = ReportTable(
         "bridging",
         f"Bridging values of the {words.items}, bridges first",
@@ -88,27 +86,40 @@ def bridging_section(subject: Subject) -> Section | None:
         more=_say_left(len(order), "bridging.csv"),
         download=download("bridging.csv", frame, "item"),
     )
+    found = pd.DataFrame({"bridging": values.to_numpy(), "outside": outside})
+    means = found.groupby(codes).mean().reindex(range(len(clusters.index)))
+    contradicts = _contradict(means["bridging"].to_numpy(), means["outside"].to_numpy())
     by_cluster = ReportTable(
         "bridging-clusters",
-        "Mean bridging values of the clusters",
-        [Column("Cluster", clusters.kind), Column("Mean"), *also],
+        f"How far the {clusters.nouns} are tied to others",
+        [Column("Cluster", clusters.kind), *([] if contradicts else [Column("Mean bridging value")]), *also],
         [
             row(
                 cluster_cell(clusters, code),
-                number(float(means.get(name, np.nan))),
-                percent(float(np.nanmean(outside[codes == code]))),
-                *([] if stays is None else [percent(float(np.mean(stays[codes == code])))]),
+                *([] if contradicts else [number(mean)]),
+                percent(share),
+                *([] if singly is None else [percent(float(np.mean(singly[codes == code])))]),
             )
-            for code, name in enumerate(clusters.index)
+            for code, mean, share in means.itertuples(name=None)
         ],
+        reading=(
+            f"The mean bridging values are left out: they would put some {clusters.nouns} in another order than the "
+            "share outside, since distances also depend on where the map has room."
+            if contradicts
+            else ""
+        ),
     )
     sentence = (
-        f"Bridging is high for {words.items} that were put together, often or seldom, with {words.items} that are far. "
-        f"In a small {clusters.noun}, the many seldom pairs with all others make it high even where its own "
-        f"{words.items} lie close: compare “Any two put together” in “The clusters in figures”{_about_stays(subject)}."
+        f"A bridge was put together with {words.items} that are far from it on the map, an anchor with near ones; "
+        f"whether a {clusters.noun} holds together, “Put together outside its {clusters.noun}” tells."
     )
-    sentences = [*_say_hardly_shown(subject), sentence]
-    return Section("bridging", "Anchors and bridges", sentences, [by_cluster, by_item])
+    return Section("bridging", "Anchors and bridges", [sentence], [by_cluster, by_item])
+
+
+def _contradict(bridging: Float[np.ndarray, " clusters"], outside: Float[np.ndarray, " clusters"]) -> bool:
+    """Whether a reader would see one cluster above another by one of the two, and below it by the other."""
+    above, below = (values[:, None] - values > SEEN for values in (bridging, -outside))
+    return bool((above & below).any())
 
 
 def _shares_outside(subject: Subject) -> Float[np.ndarray, " items"]:
@@ -118,29 +129,6 @@ def _shares_outside(subject: Subject) -> Float[np.ndarray, " items"]:
     codes, total = subject.clusters.codes, counts.sum(1)
     other = (counts * (codes[:, None] != codes)).sum(1)
     return np.divide(other, total, out=np.full(len(total), np.nan), where=total > 0)
-
-
-def _say_hardly_shown(subject: Subject) -> list[str]:
-    """Name the clusters that the plane of the map hardly shows, whose bridging values say little; nothing if none."""
-    clusters, co_occurrence, words = subject.clusters, cast(CoOccurrence, subject.co_occurrence), current_words()
-    shown = co_occurrence.map(co_occurrence.places).plane((1, 2)).cos2
-    if shown is None:
-        return []
-    means = pd.Series(shown.sum(1)).groupby(clusters.codes[co_occurrence.places]).mean()
-    hidden = [f"“{clusters.titles[code]}”" for code in means.index[means < HARDLY_SHOWN] if code >= 0]
-    if not hidden:
-        return []
-    return [
-        f"The values are measured on the plane of the map, which hardly shows {join_names(hidden)} (mean cos² below "
-        f"{HARDLY_SHOWN:g}): do not compare {'this' if len(hidden) == 1 else 'these'}, and {words.items} often put "
-        "with theirs, with others by them."
-    ]
-
-
-def _about_stays(subject: Subject) -> str:
-    if not subject.certainty:
-        return ""
-    return f"; how certain it is, “Stays in its {subject.clusters.noun}” tells, the share of draws of other people"
 
 
 def ratings_frame(rated: ItemRatings, bridging: pd.Series | None = None) -> pd.DataFrame:
@@ -327,7 +315,6 @@ def _go_zone(rated: ItemRatings) -> Figure:
 
 def _items_table(subject: Subject, rated: ItemRatings) -> ReportTable:
     words, clusters, items = current_words(), rated.clusters, rated.items
-    bridging = None if subject.co_occurrence is None else bridging_of(subject.co_occurrence)
     first = rated.scales[0]
     order = np.argsort(-np.nan_to_num(items[first].to_numpy(), nan=-np.inf), kind="stable")
     head = [Column(words.Item, "text", of_items=True), Column("Cluster", clusters.kind)]
@@ -349,7 +336,7 @@ def _items_table(subject: Subject, rated: ItemRatings) -> ReportTable:
         reading=_how_to_read_above(rated),
         order=by,
         more=_say_left(len(order), "ratings.csv"),
-        download=download("ratings.csv", ratings_frame(rated, bridging), "item"),
+        download=download("ratings.csv", ratings_frame(rated, subject.bridging), "item"),
     )
 
 
