@@ -3,12 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import pdist, squareform
-from sklearn.isotonic import IsotonicRegression
 
 from consilience import Groupings
 from consilience.analysis.axes import random_places, variances
-from consilience.analysis.dissimilarity import CoOccurrence, stress
+from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import cluster_cohesion, map_axes, report
@@ -113,21 +111,7 @@ def test_a_report_says_that_a_model_has_no_certainty():
     assert "the people of MPCKMeans cannot be weighed" in page
 
 
-def test_stress_is_what_an_isotonic_regression_leaves():
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(9, 2))
-    distance = squareform(pdist(points))
-    assert stress(np.sqrt(distance), points) == 0  # the order is all that counts
-    other = squareform(rng.permutation(36) + 1.0)
-    given, found = squareform(other), pdist(points)
-    rest = found - IsotonicRegression().fit(given, found).predict(given)
-    assert stress(other, points) == pytest.approx(np.sqrt((rest**2).sum() / (found**2).sum()))
-    assert stress(squareform(np.ones(36)), points) == 0  # equal ones may be of any order
-
-
 def test_the_plane_of_items_in_two_groups_shows_all():
     found = CoOccurrence.of([["a", "a"], ["a", "a"], ["b", "b"], ["b", "b"]], None, "test")
-    shares, left = found.plane(found.places)
-    assert shares.sum() > 0.98  # shares are smoothed
-    assert left[0] == pytest.approx(0, abs=1e-6)
-    assert 0 < left[1] < 0.1  # smoothed pairs of two groups are equally often together, and not equally far
+    assert found.plane_shares(found.places).sum() > 0.98  # shares are smoothed
+    assert found.stress(found.places) == pytest.approx(0, abs=1e-6)

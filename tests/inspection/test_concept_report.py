@@ -12,6 +12,7 @@ from consilience.errors import InputError
 from consilience.inspection import bridging_values, certainty, item_ratings, report
 from consilience.inspection.report.certainty_sections import leave_singly
 from consilience.inspection.report.concept_sections import _shares_outside
+from consilience.inspection.report.fusion_sections import _beside_studies
 from consilience.inspection.report.subject import Subject
 from consilience.inspection.report.tables import number, percent
 
@@ -166,16 +167,20 @@ def test_the_findings_and_the_short_form_have_the_go_zone(page, model, ratings, 
     assert not list(short.root.all("a"))  # nothing to save on paper
 
 
-def test_the_caption_of_the_map_has_the_stress_of_each_plane(page, model):
-    places = np.arange(6)
-    co_occurrence = findings(model, certainty=None).co_occurrence
-    stresses = [co_occurrence.plane(places, axes)[1][0] for axes in ((1, 2), (1, 3), (2, 3))]
-    first, second, third = map(number, stresses)
-    kept = number(co_occurrence.plane(places)[1][1])
-    tied = f"or {kept} if pairs that were together equally often have to be equally far"
-    said = f"stress-1 of the plane of axes 1 and 2 is {first}, {tied}; of 1 and 3 {second}; of 2 and 3 {third} (0: the"
-    assert said in page.root.text
-    assert "In 69 studies of concept mapping, by scalings that make it small, it was 0.28 on average" in page.root.text
-    shares = co_occurrence.plane(places)[0]
-    said = f"scaling show {shares[0]:.1%} and {shares[1]:.1%} of the variance, together {shares.sum():.1%}."
-    assert said in page.root.text
+def test_the_caption_of_the_map_has_the_stress_that_studies_give_and_its_own(page, model, read):
+    places, found = np.arange(6), findings(model, certainty=None).co_occurrence
+    first, second = found.plane_shares(places)
+    shown = f"scaling show {first:.1%} and {second:.1%} of the variance, together {first + second:.1%}."
+    least, own = number(found.least_stress(places)), number(found.stress(places))
+    beside = f"which makes it small, is {least}: below the 0.17 to 0.34 of 69 studies of concept mapping"
+    for said in (shown, beside, f"; the plane drawn here, which does not make it small, has {own}."):
+        assert said in page.root.text
+    plain = read(report(model, certainty=None)).root.text
+    assert f"{shown} Kruskal's stress-1 of their plane is {own} (0: the farther apart" in plain
+
+
+@pytest.mark.parametrize(
+    ("stress", "place"), [(0.164, "below"), (0.166, "within"), (0.344, "within"), (0.346, "above")]
+)
+def test_a_stress_is_beside_the_studies_as_it_is_written(stress, place):
+    assert _beside_studies(stress) == f"{place} the 0.17 to 0.34"

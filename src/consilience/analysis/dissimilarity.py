@@ -21,18 +21,16 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
-from scipy.spatial.distance import pdist, squareform
-from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import silhouette_score
 
 from consilience.analysis.capabilities import Capabilities
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.fitted import given_or_kept, unwrap
 from consilience.analysis.projection import Projection, squared_cosines
+from consilience.analysis.stress import least_stress, stress
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.fit_arguments import as_groupings
-from consilience.annotations.types import Literal
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
@@ -185,25 +183,22 @@ class CoOccurrence:
             f"{computed} axes", places, lambda shown: classical_scaling(self.dissimilarities(shown), computed)
         )
 
-    def plane(
-        self, places: Int[np.ndarray, " shown"], axes: tuple[int, int] = (1, 2)
-    ) -> tuple[Float[np.ndarray, " axes"], tuple[float, float]]:
-        """Shares of the variance of the dissimilarities that two axes, counted from 1, show, and their `stress`.
-
-        With ties broken, and kept.
+    def plane_shares(self, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, " axes"]:
+        """Shares of the variance of the dissimilarities that the first two axes show.
 
         NaN if the map shows coordinates from chains of groupings instead.
         """
-        if self.coverage(places) < COVERED:
-            return np.full(2, np.nan), (np.nan, np.nan)
-        points, shares, _ = self._scale(places, max(axes))
-        chosen = np.array(axes) - 1
+        return np.full(2, np.nan) if self.coverage(places) < COVERED else self._scale(places, 2)[1][:2]
 
-        def both(shown: Any) -> tuple[float, float]:
-            distance, plane = self.dissimilarities(shown), points[:, chosen]
-            return stress(distance, plane), stress(distance, plane, ties="kept")
+    def stress(self, places: Int[np.ndarray, " shown"]) -> float:
+        """See `stress.stress`, of the plane of the first two axes."""
+        shown = self.map(places).points
+        return float(self._once("stress", places, lambda some: stress(self.dissimilarities(some), shown)))
 
-        return shares[chosen], self._once(f"stress of {axes}", places, both)
+    def least_stress(self, places: Int[np.ndarray, " shown"]) -> float:
+        """See `stress.least_stress`, from that plane."""
+        shown = self.map(places).points
+        return float(self._once("least stress", places, lambda some: least_stress(self.dissimilarities(some), shown)))
 
     def cluster_shares(self) -> ClusterShares:
         """Presentations of pairs of items, summed by their clusters."""
@@ -258,26 +253,6 @@ def classical_scaling(
     points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
     shares[:used] = values[:used] / max(values.sum(), np.finfo(float).tiny)
     return turn_upright(points), shares, vectors**2 @ values
-
-
-def stress(
-    distance: Square, points: Float[np.ndarray, "items axes"], *, ties: Literal["broken", "kept"] = "broken"
-) -> float:
-    """Return Kruskal's stress-1 of points: 0 if they are the farther apart, the larger the distance given.
-
-    The root of the sum of squares of what the distances of the points differ from the nearest ones in the order of
-    those given, as a part of their own: J. B. Kruskal (1964), Multidimensional scaling by optimizing goodness of fit to
-    a nonmetric hypothesis, Psychometrika 29. Where those given are equal, these may differ if ties are broken (primary
-    approach), and have to be equal if they are kept (secondary approach).
-    """
-    given, found = squareform(distance, checks=False).round(9), pdist(points)
-    if ties == "broken":
-        found = found[np.lexsort((found, given))]
-        fitted = isotonic_regression(found)
-    else:
-        _, tie, size = np.unique(given, return_inverse=True, return_counts=True)
-        fitted = isotonic_regression(np.bincount(tie, found) / size, sample_weight=size.astype(float))[tie]
-    return float(np.sqrt(((found - fitted) ** 2).sum() / max((found**2).sum(), np.finfo(float).tiny)))
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ GIVEN = (
 READABLE = 720  # CSS pixels that names of items need
 MOST_ON_MAP = 1500  # items that a map shows
 MOST_LEAVES = 80  # items that a dendrogram shows
+STRESS_OF_STUDIES, USUAL_STRESS = (0.17, 0.34), 0.28  # Rosas & Kane 2012
 
 
 def in_short(subject: Subject) -> list[str]:
@@ -248,27 +249,29 @@ def _about_plane(subject: Subject) -> str:
     if co_occurrence is None or not 3 < len(co_occurrence.places) <= MOST:
         return ""
     places = co_occurrence.places
-    shares, (stress, kept) = co_occurrence.plane(places)
-    if not np.isfinite(stress):
+    first, second = co_occurrence.plane_shares(places)
+    if not np.isfinite(first):
         return ""
-    others = [(1, 3), (2, 3)] if n_axes_of(co_occurrence, places) > 2 else []
-    further = "".join(f"; of {i} and {j} {number(co_occurrence.plane(places, (i, j))[1][0])}" for i, j in others)
-    first, second = shares
-    return (
-        f"The first two axes of this classical scaling show {first:.1%} and {second:.1%} of the variance, "
-        f"together {shares.sum():.1%}. Kruskal's stress-1 of the plane of axes 1 and 2 is {number(stress)}, or "
-        f"{number(kept)} if pairs that were together equally often have to be equally far{further} (0: the farther "
-        f"apart two are, the more seldom they were together).{_yardstick(subject)}"
+    shown = (
+        f"The first two axes of this classical scaling show {first:.1%} and {second:.1%} of the variance, together "
+        f"{first + second:.1%}."
     )
-
-
-def _yardstick(subject: Subject) -> str:
+    fit, kept = number(co_occurrence.stress(places)), "0: the farther apart two are, the more seldom they were together"
     if not subject.is_concept_map:
-        return ""
+        return f"{shown} Kruskal's stress-1 of their plane is {fit} ({kept})."
+    least = co_occurrence.least_stress(places)
     return (
-        " In 69 studies of concept mapping, by scalings that make it small, it was 0.28 on average, and 0.17 to 0.34 "
-        "(Rosas & Kane 2012)."
+        f"{shown} Kruskal's stress-1 ({kept}) of a nonmetric scaling of these sorts, which makes it small, is "
+        f"{number(least)}: {_beside_studies(least)} of 69 studies of concept mapping (Rosas & Kane 2012), whose mean "
+        f"is {number(USUAL_STRESS)}; the plane drawn here, which does not make it small, has {fit}."
     )
+
+
+def _beside_studies(stress: float) -> str:
+    """Say whether a stress, as it is written, is in the range of published studies."""
+    low, high = STRESS_OF_STUDIES
+    place = "below" if round(stress, 2) < low else "above" if round(stress, 2) > high else "within"
+    return f"{place} the {number(low)} to {number(high)}"
 
 
 def about_axes(subject: Subject) -> str:
