@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
+from consilience.analysis.certainty_moves import LikelySplit
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.cuts import FEWEST, MOST, CutJudge, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
@@ -24,6 +26,7 @@ SMALLEST = 2  # items of a part of a cluster
 LITTLE = 0.02  # agreement below the best that makes no difference to a reader
 BEST = "best"
 AS_GOOD = "nearly as good"
+AS_OWN, BETTER, LESS = "as the report's", "better than the report's", "less than the report's"
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,9 @@ class OwnClusters:
     items : their names
     titles : of the clusters
     joined : the same with two of the clusters joined, those that agree best with people
-    divided : the same with each of the clusters in two parts of at least two items, as its own tree divides it; those
-        that agree best with people first
+    divided : the same with one of the clusters in two parts of at least two items: the part that most likely leaves it
+        in draws of other people, for clusters that have one, the most likely first; then, as their own trees divide the
+        others, those that agree best with people first
     """
 
     n_clusters: int
@@ -57,8 +61,11 @@ class OwnClusters:
         items: pd.Index,
         titles: list[str],
         apart: Float[np.ndarray, "items items"],
+        likely: Sequence[Bool[np.ndarray, " items"]] = (),
     ) -> OwnClusters:
         """Judge clusters, and what they are with two of them joined, or one of them divided, if they are not many.
+
+        likely : parts that leave their cluster in draws of other people, the most likely first.
 
         Only clusters whose items are less often `apart` than any two items are joined, or nearly as seldom as those of
         the nearest two: with few pairs between them, any others would agree hardly less.
@@ -78,9 +85,11 @@ class OwnClusters:
         distance = np.array([apart[np.ix_(at[a], at[b])].mean() for a, b in pairs])
         near = distance < max(usual, distance.min(initial=np.inf) + LITTLE)
         joins = [np.where(at[b], used[a], codes) for (a, b), is_near in zip(pairs, near, strict=True) if is_near]
-        halves = [half for mine in at if (half := _half_of(mine, apart)) is not None]
-        divided = [np.where(half, codes.max() + 1, codes) for half in halves]
-        return replace(found, joined=best(joins, JOINS), divided=best(divided, len(divided)))
+        whole = [mine for mine in at if not any((mine & part).any() for part in likely)]
+        halves = [half for mine in whole if (half := _half_of(mine, apart)) is not None]
+        first, then = ([np.where(part, codes.max() + 1, codes) for part in parts] for parts in (likely, halves))
+        divided = [cls._judge(judge, other, items, titles) for other in first]
+        return replace(found, joined=best(joins, JOINS), divided=(*divided, *best(then, len(then))))
 
     @classmethod
     def _judge(
@@ -93,6 +102,13 @@ class OwnClusters:
     def agreement(self) -> float:
         """Mean over people of the agreement."""
         return float(_means(self.of_annotator[None])[0])
+
+    def beside(self, other: OwnClusters) -> str:
+        """Say if others agree with people as these do, to within 0.02 or one standard error, better or less."""
+        (beyond,), (error,) = _mean_and_error((other.of_annotator - self.of_annotator)[None])
+        if abs(beyond) <= max(error, LITTLE):
+            return AS_OWN
+        return BETTER if beyond > 0 else LESS
 
 
 @dataclass(frozen=True)
@@ -223,7 +239,9 @@ def _mean_and_error(
     return mean, np.sqrt(variance / n)
 
 
-def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple[CutFigures, OwnClusters] | None:
+def compared_cuts(
+    co_occurrence: CoOccurrence, clusters: FoundClusters, splits: Sequence[LikelySplit] = ()
+) -> tuple[CutFigures, OwnClusters] | None:
     """Return the cuts and the report's clusters; None if the items cannot be explored, or nobody's groups be compared.
 
     None, too, if pairs of items were seen fewer than twice on average: the tree then fits each person's own groups.
@@ -241,4 +259,5 @@ def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple
     found = CutFigures.of(Tree.of(apart), judge, most)
     if not np.isfinite(found.agreement).any():
         return None
-    return found, OwnClusters.of(judge, codes, co_occurrence.items[places], clusters.titles, apart)
+    likely = [np.isin(places, split.items) for split in splits]
+    return found, OwnClusters.of(judge, codes, co_occurrence.items[places], clusters.titles, apart, likely)

@@ -344,11 +344,9 @@ class Findings:
     @cached_property
     def cuts(self) -> tuple[CutFigures, OwnClusters] | None:
         """See `compared_cuts`; None for named classes, and unless people put items into groups of their own."""
-        return (
-            None
-            if not self.are_grouped or self.co_occurrence is None
-            else compared_cuts(self.co_occurrence, self.clusters)
-        )
+        if not self.are_grouped or self.co_occurrence is None:
+            return None
+        return compared_cuts(self.co_occurrence, self.clusters, self.moves.splits if self.certainty else ())
 
     @cached_property
     def segments(self) -> PanelSegments | None:

@@ -6,7 +6,17 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
-from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, OwnClusters, joined_and_apart
+from consilience.analysis.cut_figures import (
+    AS_GOOD,
+    AS_OWN,
+    BEST,
+    BETTER,
+    LESS,
+    LITTLE,
+    CutFigures,
+    OwnClusters,
+    joined_and_apart,
+)
 from consilience.analysis.cuts import ABOUT_SILHOUETTE
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
@@ -112,7 +122,7 @@ def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
     answers.insert(
         1,
         f"The agreement of this report's {quantify(n_found, 'cluster')}, which need not follow the tree, is "
-        f"{number(agreement)}{_say_joined_and_divided(found, own)}.",
+        f"{number(agreement)}{_say_joined_and_divided(own)}.",
     )
     return [*answers, *compare_cut(found, own)]
 
@@ -131,15 +141,17 @@ def _say_cuts(found: CutFigures, cuts: list[int], own: OwnClusters) -> str:
     return join_names(texts)
 
 
-def _say_joined_and_divided(found: CutFigures, own: OwnClusters) -> str:
+def _say_joined_and_divided(own: OwnClusters) -> str:
     """Say how well the report's clusters with two of them joined, or one divided, agree with people."""
     others = [(join, f"{_joined_titles(join, own)} joined") for join in own.joined]
     others += [(part, say_divided(part, own)) for part in own.divided[:DIVISIONS]]
-    good, less = list[str](), list[str]()
-    for other, how in others:
-        (good if found.mark_of(other) else less).append(f"{other.n_clusters} with {how} ({number(other.agreement)})")
-    as_good = f"; nearly as well would do {' or '.join(good)}" if good else ""
-    return as_good + (f"; less well {'; '.join(less)}" if less else "")
+    told = [(own.beside(other), f"{other.n_clusters} with {how} ({number(other.agreement)})") for other, how in others]
+    undecided, better, less = ([text for verdict, text in told if verdict == each] for each in (AS_OWN, BETTER, LESS))
+    limit = f"within {LITTLE:g} or one standard error of it"
+    said = [f"these sorts do not decide between it and {' or '.join(undecided)}, {limit}"] if undecided else []
+    said += [f"better {'; '.join(better)}"] if better else []
+    said += [f"less well {'; '.join(less)}"] if less else []
+    return "".join(f"; {each}" for each in said)
 
 
 def say_divided(part: OwnClusters, own: OwnClusters) -> str:
@@ -214,7 +226,7 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
         less = "{} ± {}".format(*(number(value, 3) for value in found.shortfall_of(other)))
         cells = (number(other.agreement), less, number(other.silhouette), number(ari(own.codes, other.codes)))
         which = f"{other.n_clusters} of the report"
-        rows.append(row(which, *cells, found.mark_of(other), Cell(names=(how,))))
+        rows.append(row(which, *cells, own.beside(other), Cell(names=(how,))))
     frame = pd.DataFrame(
         {
             "n_clusters": found.n_clusters,
@@ -243,7 +255,8 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
             "and 0 for agreement by chance. Below the best: the mean difference to the best cut, with its standard "
             f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: "
             f"{ABOUT_SILHOUETTE} Like the report's: agreement with the clusters that the model found, 1 for the same "
-            "ones; the last rows join two of them, or divide one as its own tree does. Coloured are the best "
+            "ones; the last rows join two of them, or divide one: as others probably would, if they would, else as its "
+            "own tree does, and are compared with the report's by the same limits. Coloured are the best "
             f"agreement, those that are nearly as good, and the best silhouette.{_say_skipped(found)}"
         ),
         download=download("cuts.csv", frame.round(4)),
