@@ -41,7 +41,7 @@ def test_means_counts_and_errors_of_the_items(fusion, values):
     np.testing.assert_allclose(found["importance"], values[:, :, 0].mean(0))
     assert found["importance_n"].tolist() == [4] * 6
     given = item_ratings(fusion, rated_by(values)).given.loc["importance"]
-    assert given.tolist() == [4, values[:, :, 0].min(), values[:, :, 0].max()]
+    assert given.tolist() == [4, values[:, :, 0].min(), values[:, :, 0].max(), 24, 0]
     np.testing.assert_allclose(found["feasibility_se"], stats.sem(values[:, :, 1], axis=0))
 
 
@@ -163,26 +163,52 @@ def test_intervals_of_correlations_are_those_of_fisher(fusion, values):
     assert np.isnan(found.r_clusters_interval).all()  # of three clusters
 
 
-def test_items_near_the_lines_are_those_whose_interval_reaches_across(fusion):
+def test_items_of_the_go_zone_have_the_share_of_draws_of_other_raters(fusion, values):
+    values[0, 3, 1] = np.nan
+    found = item_ratings(fusion, rated_by(values))
+    rng, inside = np.random.default_rng(0), np.zeros(6)
+    for times in rng.multinomial(4, [1 / 4] * 4, size=500):
+        drawn = np.repeat(values, times, axis=0)
+        with np.errstate(invalid="ignore"):
+            count = np.isfinite(drawn).sum(0)
+            means = np.nansum(drawn, axis=0) / count
+        inside += (means > np.nanmean(means, axis=0)).all(1)
+    np.testing.assert_allclose(found.items["in_go_zone"], inside / 500)
+    share = found.items["in_go_zone"][found.surest_of_go_zone].to_numpy()
+    assert (np.diff(share) <= 0).all()
+    assert set(found.surest_of_go_zone) == set(found.go_zone)
+    assert found.given.loc["feasibility"].tolist()[-2:] == [24, 1]
+
+
+def test_an_item_that_all_raters_have_in_the_go_zone_is_in_it_in_all_draws(fusion):
     means = [(9, 9), (5.6, 9), (4.4, 9), (1, 4), (5, 1), (5, 1)]  # the lines are 5 and 5.5
-    shift = np.array([1.0, -1.0, 1.0, -1.0])[:, None, None]  # the standard error is 1 / √3
-    found = item_ratings(fusion, rated_by(np.array(means)[None] + 1.2 * shift))
+    shift = np.array([1.2, -1.2, 1.2, -1.2])[:, None, None] * np.array([0, 1, 1, 0, 0, 0])[None, :, None]
+    found = item_ratings(fusion, rated_by(np.array(means)[None] + shift))
     assert found.go_zone.tolist() == ["a", "b"]
-    inside, outside = found.near_go_zone_lines
-    assert (inside.tolist(), outside.tolist()) == (["b"], ["c"])
-    assert found.highest_on_both.tolist() == ["a", "b"]
+    share = found.items["in_go_zone"]
+    assert share["a"] == 1
+    assert 0.5 < share["b"] < 1
+    assert 0 < share["c"] < 0.5
+    assert share[["d", "e", "f"]].tolist() == [0, 0, 0]
 
 
-def test_items_near_the_lines_are_listed_by_their_height(fusion):
-    means = [(1, 9), (5.6, 9), (4.4, 9), (9, 5.6), (5.2, 9), (4.8, 9)]  # the lines are 5 and 8.43
-    shift = np.array([1.0, -1.0, 1.0, -1.0])[:, None, None]
-    inside, outside = item_ratings(fusion, rated_by(np.array(means)[None] + 1.2 * shift)).near_go_zone_lines
-    assert (inside.tolist(), outside.tolist()) == (["b", "e"], ["f", "c"])
+def test_means_alone_have_no_draws_and_the_order_of_heights(fusion):
+    table = pd.DataFrame({"importance": [9, 1, 7, 2, 3, 8], "feasibility": [5, 1, 6, 2, 3, 9]}, index=ITEMS)
+    found = item_ratings(fusion, table)
+    assert "in_go_zone" not in found.items
+    assert found.surest_of_go_zone.tolist() == ["f", "c", "a"]
 
 
-def test_means_alone_leave_nothing_near_the_lines(fusion):
-    table = pd.DataFrame({"importance": range(6), "feasibility": range(6)}, index=ITEMS)
-    assert [len(side) for side in item_ratings(fusion, table).near_go_zone_lines] == [0, 0]
+def test_clusters_of_draws_have_the_ratings_of_their_own_items(fusion):
+    """a and b lead; in the second draw they are with e and f, and in the third c is alone, d with e and f."""
+    table = pd.DataFrame({"importance": [5.0, 5, 3, 4.9, 1, 1]}, index=ITEMS)
+    found = item_ratings(fusion, table)
+    own = dict(zip(fusion.items_, fusion.labels_, strict=True))
+    draws = np.array([[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 0, 0], [0, 0, 1, 2, 2, 2]])
+    ends = found.ends_in_draws(draws).xs("importance", level="scale")
+    np.testing.assert_allclose(ends.loc[[own["a"], own["c"], own["e"]], "highest"], [2 / 3, 1 / 3, 0])
+    assert ends.loc[own["e"], "lowest"] > 0.6  # the second draw's are tied with a and b, the third's with d
+    assert ends["lowest"].between(0, 1).all()
 
 
 def test_lines_have_their_names_at_both_ends_and_marks_that_touch_are_side_by_side(fusion):

@@ -6,7 +6,7 @@ import pytest
 
 from consilience import Groupings
 from consilience.analysis import findings
-from consilience.analysis.names import join_some
+from consilience.analysis.names import join_names
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import bridging_values, certainty, item_ratings, report
@@ -42,7 +42,7 @@ def test_the_map_of_statements_shows_outlines_at_first(page, model, read):
     assert 'data-show="outlines" aria-pressed="false"' in read(report(model, certainty=None)).source
 
 
-def test_the_table_of_clusters_has_means_with_intervals(page, model, ratings):
+def test_the_table_of_clusters_has_means_with_intervals(page, model, ratings, read):
     found = item_ratings(model, ratings)
     head, *rows = page.table("ratings")
     assert head == ["Cluster", "importance", "<i>cost</i>"]
@@ -52,6 +52,9 @@ def test_the_table_of_clusters_has_means_with_intervals(page, model, ratings):
     assert len(page.file("cluster-ratings.csv")) == 6
     text = page.section("ratings").text
     assert "Ratings given: importance by 5 people, from 1 to 5; <i>cost</i> by 5 people, from 1 to 5." in text
+    some = ratings.assign(importance=ratings["importance"].where(ratings.index > 2))
+    partly = read(report(model, certainty=None, ratings=some)).section("ratings").text
+    assert "Ratings given: importance by 5 people, from 1 to 5, 3 of 30 not given; <i>cost</i>" in partly
     assert "95% interval over the raters" in text
     assert "is above that of all statements for importance, for <i>cost</i>, or for both" in text
 
@@ -130,10 +133,50 @@ def test_correlations_have_intervals_and_items_near_the_lines_are_named(page, mo
     low, high = found.r_items_interval
     sample = "95% interval, if these 6 statements were a sample of many"
     assert f"over 6 statements ({sample}: {number(low)} to {number(high)})." in text
-    out, into = map(list, found.near_go_zone_lines)
-    sides = [f"{len(out)} of the {len(found.go_zone)} could lie outside ({join_some(out)})"]
-    sides += [f"{len(into)} others inside ({join_some(into)})"]
-    assert f"Given the 95% intervals over the raters, {', and '.join(sides)}." in text
+    share = found.items["in_go_zone"]
+    inside = [f"{item} ({percent(share[item])})" for item in found.surest_of_go_zone]
+    assert f"with the share of 500 draws of other raters in which it is so: {join_names(inside)}." in text
+    assert "No other is in it in at least 25% of these draws." in text
+    assert share.drop(found.go_zone).max() < 0.25
+    assert not any("go-zone" in fold.text for fold in page.section("ratings").all("details"))
+    listed = {row[0]: row[-1] for row in page.table("rated-items")[1:]}
+    assert listed == {item: percent(part) for item, part in share.items()}
+
+
+def test_items_that_many_draws_have_in_the_go_zone_are_named_although_they_are_outside(model, read):
+    means, sway = [5, 2.9, 2.8, 1, 2, 4.5], [0, 1, 1, 0, 0, 0]  # the line is 3.03
+    rows = [
+        (item, p, *2 * [m + s * (-1) ** p]) for item, m, s in zip(ITEMS, means, sway, strict=True) for p in range(4)
+    ]
+    table = pd.DataFrame(rows, columns=["item", "annotator", "useful", "cheap"])
+    share = item_ratings(model, table).items["in_go_zone"]
+    first, second = (f"{item} ({percent(share[item])})" for item in ITEMS[1:3])
+    text = read(report(model, certainty=None, ratings=table)).section("ratings").text
+    assert f"Of the others, only {first} and {second} are in it in at least 25%." in text
+
+
+def test_every_cluster_that_may_be_as_high_is_named_and_the_next_that_is_not(model, read):
+    shift = np.array([-1, -0.5, 0.5, 1])
+    means = dict(zip(ITEMS, [4, 4, 3.9, 3.9, 1, 1], strict=True))
+    rows = [
+        (item, p, mean + (shift[p] if place < 2 else 0))
+        for place, (item, mean) in enumerate(means.items())
+        for p in range(4)
+    ]
+    table = pd.DataFrame(rows, columns=["item", "annotator", "useful"])
+    rated = item_ratings(model, table)
+    found = certainty(model, n_draws=20, random_state=0)
+    page = read(report(model, certainty=found, ratings=table, words="statements,participants"))
+    titles = Subject.of(findings(model, certainty=None)).clusters.titles
+    first, second, last = (titles[model.labels_[model.items_.get_loc(ITEMS[place])]] for place in (0, 2, 4))
+    ends = rated.ends_in_draws(found.draws)
+    share = percent(ends["highest"].xs("useful", level="scale")[model.labels_[model.items_.get_loc(ITEMS[0])]])
+    text = page.section("ratings").text
+    assert f"useful: highest is “{first}” (in {share} of draws of other participants), 0.10 above “{second}” (" in text
+    assert ": may be as high) and 3.00 above" in text
+    assert f"; lowest is “{last}” (in" in text
+    assert ": may be as low" not in text
+    assert len(page.table("rating-ends")) == 4
 
 
 def test_a_mean_that_is_nearly_that_of_all_is_marked(model, read):

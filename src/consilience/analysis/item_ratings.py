@@ -20,8 +20,8 @@ clusters is that of their means, and moved by e_p of the one less e_p of the oth
 both. Its interval is narrower than those of the means suggest, and unknown if only means of the items are given.
 
 The lines of the go-zone are the means over all rated items, not those of a cluster. An item on a line is not above it.
-An item is near a line if other raters could move it into the go-zone or out of it: if it is inside, and no farther than
-a standard error of its mean from one of the lines; or outside, but inside if one standard error is added to its means.
+Other raters would have other means, and other lines: in each of 500 draws of as many raters, with replacement and a
+fixed seed, the items above both are counted.
 
 The 95 % interval of a correlation is Fisher's, tanh(atanh r ± 1.96 / √(n - 3)), of n clusters or items as a sample.
 """
@@ -35,10 +35,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from consilience.analysis.certainty import contingency
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.findings import Findings
 from consilience.analysis.fitted import unwrap
@@ -50,8 +51,9 @@ __all__ = ["ItemRatings", "item_ratings"]
 ITEM, ANNOTATOR = "item", "annotator"
 LEVEL = 0.95  # of the intervals
 FEWEST = 3  # pairs of means that have a correlation
+FEWEST_RATERS, N_DRAWS = 4, 500  # of draws of other raters
 EXACT = 1 - 1e-12  # a correlation of 1 has no interval but itself
-RESERVED = ("id", "cluster", "name", "above", "bridging")  # columns of the tables beside the scales
+RESERVED = ("id", "cluster", "name", "above", "bridging", "in_go_zone")  # columns of the tables beside the scales
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ class ItemRatings:
     items : DataFrame, indexed by item
         ``cluster``, and for each scale its mean, under its name; for ratings by people also ``<scale>_n``, the number
         of ratings, and ``<scale>_se``, the standard error of the mean. NaN where nobody rated the item. With two
-        scales also ``above``: of which of the first two the item is above the mean.
+        scales also ``above``: of which of the first two the item is above the mean; and, of four raters or more,
+        ``in_go_zone``, the share of draws of other raters in which it is above the mean of both.
     means : DataFrame, indexed by cluster and scale
         ``n_items`` that were rated, ``n_annotators`` who did (0 if only means are known), ``mean``, and ``low`` and
         ``high``, the ends of its 95 % interval.
@@ -72,7 +75,8 @@ class ItemRatings:
     clusters : FoundClusters
         The clusters of the items.
     given : DataFrame, indexed by scale
-        ``n_annotators`` who rated (0 if only means are known), and the ``lowest`` and ``highest`` rating.
+        ``n_annotators`` who rated (0 if only means are known), the ``lowest`` and ``highest`` rating, and of how many
+        ratings of all items by them (``n_ratings``) how many are not given (``n_missing``).
     differences : DataFrame
         For each ``scale``, every two clusters, from the highest mean to the lowest: ``higher``, ``lower``, the
         ``difference`` of their means, and ``low`` and ``high``, the ends of its 95 % interval over those who rated.
@@ -128,35 +132,34 @@ class ItemRatings:
         return self.items.index[self.items["above"] == say_above(self.compared)]
 
     @property
-    def near_go_zone_lines(self) -> tuple[pd.Index, pd.Index]:
-        """The items whose 95 % intervals over the raters leave open that they are outside the go-zone, or inside.
+    def surest_of_go_zone(self) -> pd.Index:
+        """The items of the go-zone, by the share of draws in which they are in it, if it is known.
 
-        Those of the lesser distances above the lines come last, see `highest_on_both`.
+        Else, and of the same share, by the lesser of their two distances from its lines, in standard deviations.
         """
-        none = self.items.index[:0]
-        if self.compared is None or f"{self.scales[0]}_se" not in self.items:
-            return none, none
-        scales = list(self.compared)
-        of_scales = {kind: self.items[[f"{scale}_{kind}" for scale in scales]].to_numpy() for kind in ("n", "se")}
-        errors = student.ppf((1 + LEVEL) / 2, np.maximum(of_scales["n"] - 1, 1)) * of_scales["se"]
-        above = self.items[scales].to_numpy() - self.overall[scales].to_numpy()
-        inside = (above > 0).all(1)
-        out, into = inside & (above <= errors).any(1), ~inside & (above + errors > 0).all(1)
-        order = self._heights.sort_values(ascending=False, kind="stable").index
-        return order[order.isin(self.items.index[out])], order[order.isin(self.items.index[into])]
-
-    @property
-    def highest_on_both(self) -> pd.Index:
-        """The items of the go-zone, by the lesser of their two distances from its lines, in standard deviations."""
-        if self.compared is None:
-            return self.items.index[:0]
-        return self._heights[self.go_zone].sort_values(ascending=False, kind="stable").index
-
-    @property
-    def _heights(self) -> pd.Series:
-        """The lesser of the two distances of each item above the lines of the go-zone, in standard deviations."""
+        zone = self.items.loc[self.go_zone]
         means = self.items[list(self.scales[:2])]
-        return ((means - means.mean()) / means.std()).min(axis=1)
+        height = ((means - means.mean()) / means.std()).min(axis=1)[self.go_zone]
+        share = zone["in_go_zone"] if "in_go_zone" in zone else 0 * height
+        return zone.index[np.lexsort((-height, -share))]
+
+    def ends_in_draws(self, draws: Int[np.ndarray, "draws items"]) -> pd.DataFrame:
+        """Return the share of draws of other sorters in which each cluster is ``highest`` and ``lowest`` on each scale.
+
+        The ratings are the same, and a cluster has the mean of the one of the draw that has most of its items: those
+        that are joined both have its place.
+        """
+        kept, n = (self.clusters.codes >= 0) & (draws >= 0).all(0), len(self.clusters.index)
+        means, own = self.items.loc[kept, list(self.scales)].reset_index(drop=True), self.clusters.codes[kept]
+        first, last = np.zeros((2, n, len(self.scales)))
+        for draw in draws[:, kept]:
+            held = contingency(draw, own, n)
+            found = means.groupby(draw).mean().reindex(range(len(held))).to_numpy()[held.argmax(0)]
+            first += found >= np.nanmax(found, axis=0)
+            last += found <= np.nanmin(found, axis=0)
+        shares = {"highest": first, "lowest": last}
+        index = pd.MultiIndex.from_product([self.clusters.index, self.scales], names=["cluster", "scale"])
+        return pd.DataFrame({end: count.ravel() / len(draws) for end, count in shares.items()}, index)
 
 
 def item_ratings(model: Any, ratings: pd.DataFrame, *, scales: Sequence[str] | None = None) -> ItemRatings:
@@ -215,7 +218,9 @@ def item_ratings(model: Any, ratings: pd.DataFrame, *, scales: Sequence[str] | N
         above = [(frame[scale] > frame[scale].mean()).to_numpy() for scale in used[:2]]
         both = zip(*above, strict=True)
         frame["above"] = [say_above([s for s, over in zip(used, each) if over]) for each in both]
-    given = pd.DataFrame([_describe_ratings(table, scale) for scale in used], pd.Index(used, name="scale"))
+    if len(used) > 1 and ANNOTATOR in table and table[ANNOTATOR].nunique() >= FEWEST_RATERS:
+        frame["in_go_zone"] = _shares_of_draws(table, used[:2], items)
+    given = pd.DataFrame([_describe_ratings(table, scale, len(items)) for scale in used], pd.Index(used, name="scale"))
     apart = [_differences(table, scale, items, clusters, of_scale["mean"]) for scale, of_scale in zip(used, means)]
     frame = frame.rename_axis("item")
     return ItemRatings(frame, pd.concat(means).sort_index(), tuple(used), clusters, given, pd.concat(apart))
@@ -258,11 +263,26 @@ def _check_ratings(ratings: Any, items: pd.Index, scales: Sequence[str] | None) 
     return table.astype(dict.fromkeys(map(str, used), float))
 
 
-def _describe_ratings(table: pd.DataFrame, scale: str) -> dict[str, Any]:
-    """Count who rated on a scale, and return the ends of what they gave."""
+def _shares_of_draws(table: pd.DataFrame, scales: Sequence[str], items: pd.Index) -> Float[np.ndarray, " items"]:
+    """Return the share of draws of as many raters in which each item is above the mean of two scales."""
+    n_raters = table[ANNOTATOR].nunique()
+    times = np.random.default_rng(0).multinomial(n_raters, np.full(n_raters, 1 / n_raters), size=N_DRAWS)
+    inside = np.ones((N_DRAWS, len(items)), dtype=bool)
+    for scale in scales:
+        given = table.pivot_table(scale, ANNOTATOR, table.index, dropna=False).reindex(columns=items).to_numpy()
+        total, of = times @ np.nan_to_num(given), times @ np.isfinite(given)
+        means = np.divide(total, of, out=np.full(total.shape, np.nan), where=of > 0)
+        inside &= means > np.nanmean(means, axis=1, keepdims=True)
+    return inside.mean(0)
+
+
+def _describe_ratings(table: pd.DataFrame, scale: str, n_items: int) -> dict[str, Any]:
+    """Count who rated on a scale, and return the ends of what they gave, and how many of how many they did not."""
     rated = table[table[scale].notna()]
     n_people = rated[ANNOTATOR].nunique() if ANNOTATOR in table else 0
-    return {"n_annotators": n_people, "lowest": rated[scale].min(), "highest": rated[scale].max()}
+    n_ratings = n_items * max(n_people, 1)
+    ends = {"lowest": rated[scale].min(), "highest": rated[scale].max()}
+    return {"n_annotators": n_people, **ends, "n_ratings": n_ratings, "n_missing": n_ratings - len(rated)}
 
 
 def _of_items(table: pd.DataFrame, scale: str, items: pd.Index) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.bridging import count_bridged_axes
 from consilience.analysis.dissimilarity import CoOccurrence
-from consilience.analysis.item_ratings import ItemRatings
-from consilience.analysis.names import as_text, join_names, join_some, name_text, quantify
+from consilience.analysis.item_ratings import N_DRAWS, ItemRatings
+from consilience.analysis.names import as_text, join_names, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inference.memberships import together
 from consilience.inspection.plots.item_ratings import plot_go_zone, plot_pattern_match
@@ -29,6 +29,8 @@ PLACES = 4  # decimals of files
 HIGHEST, LISTED = 3, 40  # items of the go-zone that the findings name, and the section
 FEW_CLUSTERS = 20  # with a correlation that says "only"
 AT_MEAN = 0.01  # ratings from the mean
+SHARE, LIKELY = "in_go_zone", 0.25  # column of the shares of draws, and the least that is told of items outside
+DRAWN = f"{N_DRAWS} draws of other raters"
 SEEN = 0.05  # difference of two clusters that a reader sees
 
 
@@ -37,10 +39,12 @@ def ratings_section(subject: Subject) -> Section | None:
     rated = subject.ratings
     if rated is None:
         return None
-    blocks: list[ReportTable | Figure] = [_means_table(rated)]
+    ends = rated.ends_in_draws(subject.certainty.draws) if subject.certainty else None
+    blocks: list[ReportTable | Figure] = [_means_table(rated, ends)]
+    blocks += [] if ends is None else [_ends_table(rated, ends)]
     if rated.compared is not None:
         blocks += [_pattern(rated), _go_zone(rated)]
-    return Section("ratings", "Ratings", _sentences(subject, rated), [*blocks, _items_table(subject, rated)])
+    return Section("ratings", "Ratings", _sentences(rated), [*blocks, _items_table(subject, rated)])
 
 
 def bridging_section(subject: Subject) -> Section | None:
@@ -148,68 +152,81 @@ def in_short(subject: Subject) -> list[str]:
 
 
 def _list_go_zone(rated: ItemRatings, most: int) -> str:
-    """Say how many items are in the go-zone, and which, the highest first."""
+    """Say how many items are in the go-zone, and which: in how many draws of other raters, if that is known."""
     words, (first, second) = current_words(), map(as_text, rated.compared or ())
-    n, listed = len(rated.go_zone), list(map(name_text, rated.highest_on_both[:most]))
+    n, listed = len(rated.go_zone), _with_shares(rated, rated.surest_of_go_zone[:most])
     what = (
         f"{n:,} of {words.n_items(len(rated.items))} {'is' if n == 1 else 'are'} in the go-zone, above the mean of "
         f"both {first} and {second}"
     )
-    by = "by the lesser of their distances above the two means"
-    order = f"; the highest, {by}" if n > most else f", the highest first, {by}" if n > 1 else ""
-    return f"{what}{order}: {join_names(listed)}." if n else f"{what}."
+    if SHARE not in rated.items:
+        by = "by the lesser of their distances above the two means"
+        order = f"; the highest, {by}" if n > most else f", the highest first, {by}" if n > 1 else ""
+        return f"{what}{order}: {join_names(listed)}." if n else f"{what}."
+    order = f"; the {most} in which it is surest" if n > most else ""
+    return f"{what}{order}, with the share of {DRAWN} in which it is so: {join_names(listed)}." if n else f"{what}."
 
 
-def _sentences(subject: Subject, rated: ItemRatings) -> list[str]:
-    """Say which clusters are first and last, how far two scales agree, and how many items are above both means."""
-    ends = [sentence for scale in rated.scales for sentence in _say_ends(rated, scale)]
+def _say_outsiders(rated: ItemRatings) -> str:
+    """Name the items outside the go-zone that many draws of other raters have in it."""
+    if SHARE not in rated.items:
+        return ""
+    share = rated.items[SHARE].drop(rated.go_zone).sort_values(ascending=False, kind="stable")
+    likely = share.index[share >= LIKELY]
+    if not len(likely):
+        return f" No other is in it in at least {percent(LIKELY)} of these draws."
+    are = "is" if len(likely) == 1 else "are"
+    return f" Of the others, only {join_names(_with_shares(rated, likely))} {are} in it in at least {percent(LIKELY)}."
+
+
+def _with_shares(rated: ItemRatings, items: pd.Index) -> list[str]:
+    """Name items with the share of draws in which they are in the go-zone, if it is known."""
+    if SHARE not in rated.items:
+        return list(map(name_text, items))
+    return [f"{name_text(item)} ({percent(rated.items.loc[item, SHARE])})" for item in items]
+
+
+def _sentences(rated: ItemRatings) -> list[str]:
+    """Say which items are above both means, and what else is compared; nothing of one scale."""
     if rated.compared is None:
-        return ends
+        return []
     first, second = map(as_text, rated.compared)
-    found = list(filter(None, [_correlation_of_clusters(rated), _correlation_of_items(rated)]))
-    match = [f"Pearson's r of {first} and {second} is {join_names(found)}."] if found else []
     more = ""
     if len(rated.scales) > 2:
         more = " Further scales are in the tables; the first two columns of the file are compared."
-    return [*ends, *match, "".join([_list_go_zone(rated, LISTED), _say_near(rated), more])]
+    of_items = _correlation_of_items(rated)
+    match = [f"Pearson's r of {first} and {second} is {of_items}."] if of_items else []
+    return [f"{_list_go_zone(rated, LISTED)}{_say_outsiders(rated)}{more}", *match]
 
 
-def _say_ends(rated: ItemRatings, scale: str) -> list[str]:
-    """Say which cluster is rated highest and which lowest on a scale, and which others may be."""
+def _say_ends(rated: ItemRatings, scale: str, ends: pd.DataFrame | None) -> str:
+    """Say which cluster is rated highest and which lowest on a scale, which others may be, and which is not."""
     found = rated.differences[rated.differences["scale"] == scale]
-    if found.empty:
-        return []
-    first, last = found["higher"].iloc[0], found["lower"].iloc[-1]
-    of_first, of_last = found[found["higher"] == first], found[found["lower"] == last][::-1]
-    highest, lowest = _say_end(rated, of_first, "lower", "above"), _say_end(rated, of_last, "higher", "below")
     titles = dict(zip(rated.clusters.index, rated.clusters.titles, strict=True))
-    said = f"{as_text(scale)}: highest is “{titles[first]}”, {highest}"
-    return [f"{said}; lowest is “{titles[last]}”, {lowest}." if len(found) > 1 else f"{said}."]
+    sides = [("highest", "higher", "lower", "above", 0), ("lowest", "lower", "higher", "below", -1)]
+    said = []
+    for end, own, other, beyond, place in sides[: len(found)]:
+        name = found[own].iloc[place]
+        steps = found[found[own] == name].sort_values("difference", kind="stable")
+        unsure = (steps["low"] <= 0).to_numpy()
+        told = [*np.flatnonzero(unsure), *np.flatnonzero(~unsure)[:1]]
+        each = [
+            f"{number(step['difference'])} {beyond} “{titles[step[other]]}”{_say_interval(step, end, other)}"
+            for _, step in steps.iloc[told].iterrows()
+        ]
+        so = ""
+        if ends is not None:
+            so = f" (in {percent(ends.loc[(name, scale), end])} of draws of other {current_words().annotators})"
+        said.append(f"{end} is “{titles[name]}”{so}, {join_names(each)}")
+    return f"{as_text(scale)}: {'; '.join(said)}." if said else ""
 
 
-def _say_end(rated: ItemRatings, found: pd.DataFrame, other: str, beyond: str) -> str:
-    """Say how far a cluster is beyond the next, and beyond which others that may be chance."""
-    titles = dict(zip(rated.clusters.index, rated.clusters.titles, strict=True))
-    unsure = [
-        f"{_say_step(step)} {beyond} “{titles[step[other]]}”" for _, step in found[1:].iterrows() if step["low"] <= 0
-    ]
-    return join_names([f"{_say_step(found.iloc[0])} {beyond} “{titles[found[other].iloc[0]]}”", *unsure])
-
-
-def _say_step(step: pd.Series) -> str:
-    """Write a difference with its interval, and whether that leaves open which of the two is higher."""
+def _say_interval(step: pd.Series, end: str, other: str) -> str:
+    """Write the interval of a difference, and whether the other cluster may be as high, or as low; empty if unknown."""
     if not np.isfinite(step["low"]):
-        return number(step["difference"])
-    verdict = ": may be chance" if step["low"] <= 0 else ""
-    return f"{number(step['difference'])} ({number(step['low'])} to {number(step['high'])}{verdict})"
-
-
-def _say_near(rated: ItemRatings) -> str:
-    """Name the items that other raters could move into the go-zone, or out of it."""
-    inside, outside = (list(map(name_text, items)) for items in rated.near_go_zone_lines)
-    said = [f"{len(inside):,} of the {len(rated.go_zone):,} could lie outside ({join_some(inside)})"] if inside else []
-    said += [f"{len(outside):,} others inside ({join_some(outside)})"] if outside else []
-    return f" Given the 95% intervals over the raters, {', and '.join(said)}." if said else ""
+        return ""
+    verdict = f"may be as {end.removesuffix('est')}" if step["low"] <= 0 else other
+    return f" ({number(step['low'])} to {number(step['high'])}: {verdict})"
 
 
 def _correlation_of_clusters(rated: ItemRatings) -> str:
@@ -235,7 +252,7 @@ def _say_correlation(r: float, interval: tuple[float, float], over: str, few: st
     return f"{number(r)} over {few}{over} (95% interval, if these {over} were a sample of many: {ends}{verdict})"
 
 
-def _means_table(rated: ItemRatings) -> ReportTable:
+def _means_table(rated: ItemRatings, ends: pd.DataFrame | None) -> ReportTable:
     words, clusters = current_words(), rated.clusters
     by_people = bool(rated.means["n_annotators"].any())
     rows = [
@@ -245,31 +262,56 @@ def _means_table(rated: ItemRatings) -> ReportTable:
     rows.append(row("All", *(number(value) for value in rated.overall)))
     over = "the raters" if by_people else words.items
     reading = (
-        f"{_who_rated(rated)} The mean over the {words.items} of a cluster, each counted once, with its 95% interval "
-        f"over {over}. All: the mean over all {words.items}."
+        f"The mean over the {words.items} of a cluster, each counted once, with its 95% interval over {over}. "
+        f"{_who_rated(rated)}"
         + (
-            " Intervals of two clusters may overlap though these differ, as the same people rated both: the sentences "
-            f"above have the intervals of differences. All are of the clusters as they are here: {words.items} in "
-            "doubt (?), and clusters that others would join, may change the order."
+            " These intervals may overlap though two clusters differ, as the same people rated both: go by those of "
+            "the differences."
             if by_people
             else ""
         )
     )
+    said = " ".join(filter(None, (_say_ends(rated, scale, ends) for scale in rated.scales)))
     return ReportTable(
         "ratings",
         "Mean ratings of the clusters",
         [Column("Cluster", clusters.kind), *(Column(as_text(scale)) for scale in rated.scales)],
         rows,
-        reading=reading,
+        reading=f"{said} {reading}".strip(),
         download=download("cluster-ratings.csv", rated.means.round(PLACES).reset_index()),
     )
 
 
+def _ends_table(rated: ItemRatings, ends: pd.DataFrame) -> ReportTable:
+    """Return the table of how often each cluster is rated highest and lowest if others had sorted."""
+    clusters, words = rated.clusters, current_words()
+    heads = [Column(f"{as_text(scale)}: {end}") for scale in rated.scales for end in ends]
+    rows = [
+        row(
+            cluster_cell(clusters, code),
+            *(percent(ends.loc[(name, scale), end]) for scale in rated.scales for end in ends),
+        )
+        for code, name in enumerate(clusters.index)
+    ]
+    return ReportTable(
+        "rating-ends",
+        "How often each cluster is rated highest, or lowest, if others sort",
+        [Column("Cluster", clusters.kind), *heads],
+        rows,
+        reading=(
+            f"The share of draws of other {words.annotators}, with these ratings. A cluster has the mean of the one of "
+            f"the draw that has most of its {words.items}, so two that are joined may both be the highest."
+        ),
+        is_folded=True,
+    )
+
+
 def _who_rated(rated: ItemRatings) -> str:
-    """Say how many people rated, and from which rating to which."""
+    """Say how many people rated, from which rating to which, and how many ratings are missing."""
     said = [
-        f"{as_text(scale)} {_by(n_people)}, from {low:g} to {high:g}"
-        for scale, n_people, low, high in rated.given.itertuples(name=None)
+        f"{as_text(scale)} {_by(each['n_annotators'])}, from {each['lowest']:g} to {each['highest']:g}"
+        + (f", {each['n_missing']:,} of {each['n_ratings']:,} not given" if each["n_missing"] else "")
+        for scale, each in rated.given.to_dict("index").items()
     ]
     return f"Ratings given: {'; '.join(said)}."
 
@@ -320,12 +362,14 @@ def _items_table(subject: Subject, rated: ItemRatings) -> ReportTable:
     head = [Column(words.Item, "text", of_items=True), Column("Cluster", clusters.kind)]
     head += [Column(as_text(scale)) for scale in rated.scales]
     head += [Column("Above the mean", "text")] if rated.compared else []
+    head += [Column("In the go-zone")] if SHARE in items else []
     rows = []
     for place in order[:MOST_ITEMS].tolist():
         each = items.iloc[place]
         cells = [name_cell(items.index[place]), _cluster(subject, int(clusters.codes[place]))]
         cells += [Cell(number(each[scale])) for scale in rated.scales]
         cells += [Cell(_say_above(rated, each))] if rated.compared else []
+        cells += [Cell(percent(each[SHARE]))] if SHARE in items else []
         rows.append(cells)
     by = f"by {as_text(first)}"
     return ReportTable(
@@ -347,6 +391,7 @@ def _how_to_read_above(rated: ItemRatings) -> str:
     return (
         f"Above the mean: whether the mean of the {words.item} is above that of all {words.items} for {first}, for "
         f"{second}, or for both. At the mean: by less than {AT_MEAN:g} above or below it."
+        + (f" In the go-zone: in this share of {DRAWN}." if SHARE in rated.items else "")
     )
 
 
