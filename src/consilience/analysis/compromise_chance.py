@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from consilience.analysis.axes import FEWEST_ITEMS, compare_variances
+from consilience.analysis.axes import FEWEST_ITEMS, MOST_AXES, compare_variances
 from consilience.analysis.compromise import PanelTables, Products, weigh
 from consilience.analysis.one_panel import mean_rv
 from consilience.analysis.panels import MOST_SIMULATED, N_SIMULATIONS
@@ -59,7 +59,7 @@ def panel_agreement(panel: PanelTables) -> PanelAgreement:
     return PanelAgreement(means, pd.Series(own, panel.annotators.rename("annotator")), compromises)
 
 
-def compromise_axes(panel: PanelTables, n_axes: int = 3, *, seed: int = 0) -> pd.DataFrame | None:
+def compromise_axes(panel: PanelTables, *, seed: int = 0) -> pd.DataFrame | None:
     """Compare the axes of the compromise with those of tables whose items change places; see `map_axes`.
 
     None if there are too few items, or so many annotators and items that this would take long.
@@ -71,7 +71,7 @@ def compromise_axes(panel: PanelTables, n_axes: int = 3, *, seed: int = 0) -> pd
     with one_blas_thread():
         found = _variances(panel.weighed)
         drawn = np.array([_variances(weigh(_change_places(panel.products, rng))) for _ in range(N_SIMULATIONS)])
-    return compare_variances(found, drawn, min(n_axes, n_items - 1))
+    return compare_variances(found, drawn, min(MOST_AXES, n_items - 1))
 
 
 def _change_places(products: Products, rng: np.random.Generator) -> Products:

@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.analysis.compromise import CompromiseMap
+from consilience.analysis.compromise import CompromiseMap, PanelTables
 from consilience.analysis.compromise_chance import PanelAgreement
 from consilience.analysis.names import join_names, join_some, name_text
+from consilience.analysis.panels import N_SIMULATIONS
 from consilience.inspection.plots.compromise import MOST_PARTIAL, draw_compromise
 from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.annotators import DISTATIS, cut
+from consilience.inspection.report.axis_ends import say_ends
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.map_data import say_hardly_shown
@@ -35,7 +37,8 @@ def section(subject: Subject) -> Section | None:
     if found is None:
         return None
     words = subject.words
-    sentences = [_say_what(subject, found), *_say_agreement(subject), _say_axes(subject, found)]
+    what = f"{_say_what(subject, found)} {_say_percentages(subject, found)}"
+    sentences = [what, _say_axes(subject, found), *_say_agreement(subject)]
     if len(found.left_out):
         who = join_some(list(map(name_text, found.left_out)), MOST_NAMED)
         sentences.append(f"Not in it, since they left out some {words.items}: {who}.")
@@ -103,31 +106,39 @@ def _say_agreement(subject: Subject) -> list[str]:
 
 
 def _say_axes(subject: Subject, found: CompromiseMap) -> str:
-    """Say which dimensions show more than chance, and why their shares are not those of the other map."""
+    """Say how many dimensions show more than chance, which of them are shown, and what these oppose."""
     words, tests = subject.words, subject.compromise_axes
-    why = (
-        "Its percentages are not those of the map in “What belongs together”, which takes 1 − the share of those who "
-        "put two together as their distance, and the compromise as their squared distance, which leaves more to later "
-        "dimensions."
-    )
     if tests is None:
-        return (
-            f"Whether its dimensions show more than chance was not tested; the test of axes is of the other map. {why}"
-        )
-    n, shown = int(tests["real"].sum()), len(tests)
-    real, rest = ([f"{axis:,}" for axis in axes] for axes in (range(1, n + 1), range(n + 1, shown + 1)))
+        return "Whether its dimensions show more than chance was not tested; the test of axes is of the other map."
+    n, shown = int(tests["real"].sum()), found.scores.shape[1]
     against = f"Compared with tables in which the {words.items} change places at random"
-    if not real:
-        return f"{against}, none of its dimensions shows more than chance: do not read anything into places. {why}"
-    text = f"{against}, {_dimensions(real)} {'shows' if n == 1 else 'show'} more than chance"
-    if rest:
-        do = "does" if len(rest) == 1 else "do"
-        text += f"; {_dimensions(rest)} {do} not: places along {'it' if len(rest) == 1 else 'them'} may be chance"
-    return f"{text}. {why}"
+    if not n:
+        return f"{against}, none of its dimensions shows more than chance: do not read anything into places."
+    first = "the first dimension shows" if n == 1 else f"the first {n:,} dimensions show"
+    rest = join_names([f"{axis:,}" for axis in range(n + 1, shown + 1)])
+    later = "" if n == len(tests) else f"; {f'what {rest} show' if rest else 'what later ones show'} may be chance"
+    ends = say_ends(
+        "Dimension",
+        found.scores.index,
+        found.scores.to_numpy()[:, :n],
+        found.cos2.to_numpy()[:, :n],
+        subject.group_words,
+    )
+    return (
+        f"{against}, {first} more than chance{later}. The map draws dimensions 1 and 2; the table has {shown:,}. {ends}"
+    )
 
 
-def _dimensions(numbers: list[str]) -> str:
-    return f"dimension{'' if len(numbers) == 1 else 's'} {join_names(numbers)}"
+def _say_percentages(subject: Subject, found: CompromiseMap) -> str:
+    """Say of which maps the shares of first dimensions are, and which are those of DISTATIS."""
+    words, of_agreement = subject.words, cast(PanelTables, subject.panel_tables).weighed.places(1)[1][0]
+    of_map = "" if subject.axes is None else f"the {percent(subject.axes['share'].iloc[0])} "
+    return (
+        f"As shares of first dimensions in DISTATIS, quote {percent(found.shares.iloc[0])} of the compromise, for the "
+        f"{words.items}, and {percent(of_agreement)} of the RV coefficients, for how alike the {words.annotators} sort; "
+        f"{of_map}of that other map {'is' if of_map else 'are'} of distances that are 1 − the share of those who put two "
+        "together, where the compromise has squared distances, which leave more to later dimensions."
+    )
 
 
 def _map(subject: Subject, found: CompromiseMap) -> Figure:
@@ -163,7 +174,8 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
     ]
     heads = [f"Dimension {axis} ({percent(share)})" for axis, share in enumerate(found.shares, 1)]
     tests = subject.compromise_axes
-    of_chance = "" if tests is None else f" p against chance: {', '.join(number(p) for p in tests['p_value'])}."
+    each_p = "" if tests is None else ", ".join(map(number, tests["p_value"].iloc[:n_axes]))
+    of_chance = each_p and f" p against chance, never below {1 / (N_SIMULATIONS + 1):g}: {each_p}."
     return ReportTable(
         "compromise",
         f"Places of the {words.items} in the compromise",

@@ -24,6 +24,7 @@ from consilience.inspection.plots.point_labels import say_unwritten
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import best_cuts, fusion_tables
+from consilience.inspection.report.axis_ends import say_ends
 from consilience.inspection.report.certainty_sections import about_ellipses, leave_singly
 from consilience.inspection.report.explorer import EXPLORED, MOST, Explorer
 from consilience.inspection.report.figure_files import small
@@ -297,7 +298,18 @@ def about_axes(subject: Subject) -> str:
         if below
         else ""
     )
-    return f"{kind} {text}{rest}."
+    return f"{kind} {text}{rest}. {_say_ends_of_map(subject, n)}".rstrip()
+
+
+def _say_ends_of_map(subject: Subject, n_axes: int) -> str:
+    """Say what the axes that count oppose, to readers who interpret axes."""
+    together = subject.co_occurrence
+    if together is None or not current_words().are_sensory:
+        return ""
+    found = together.map(together.places, n_axes)
+    return say_ends(
+        "Axis", together.items[together.places], found.points, cast(np.ndarray, found.cos2), subject.group_words
+    )
 
 
 def axes_table(subject: Subject) -> ReportTable | None:

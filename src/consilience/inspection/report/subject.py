@@ -34,6 +34,7 @@ from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, ReportTable
 
+FEWEST_AXES = 3  # of the compromise, even if fewer count
 STATEMENTS = ("statement", "idea", "aussage", "énoncé")  # items of concept mapping
 
 
@@ -163,10 +164,11 @@ class Subject(Findings):
 
     @cached_property
     def compromise(self) -> CompromiseMap | None:
-        """The compromise of these tables, which runs as the map of the items does."""
+        """The compromise of these tables, as many dimensions as count, which runs as the map of the items does."""
         if self.panel_tables is None:
             return None
-        found, together = map_tables(self.panel_tables), self.co_occurrence
+        n_real = 0 if self.compromise_axes is None else int(self.compromise_axes["real"].sum())
+        found, together = map_tables(self.panel_tables, max(n_real, FEWEST_AXES)), self.co_occurrence
         if together is None or len(together.places) < 2:
             return found
         points = together.map(together.places, found.scores.shape[1]).points

@@ -1,0 +1,63 @@
+"""What the axes of a map oppose, in words: the items at the two ends of each, and the words that go with these."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from consilience.analysis.group_words import GroupWords
+from consilience.analysis.names import join_names, name_text
+from consilience.analysis.projection import HARDLY_SHOWN
+from consilience.analysis.words import current_words
+
+MOST_ITEMS = 4  # at an end
+MOST_WORDS = 3
+FAR = 0.5  # of the coordinate of the outermost item, from which another is at the same end
+
+
+def say_ends(
+    axis: str, items: pd.Index, points: Float[np.ndarray, "items axes"], cos2: np.ndarray, words: GroupWords | None
+) -> str:
+    """Say which items each axis has at its two ends; empty without axes.
+
+    axis : what an axis is called.
+    cos2 : as `points`; see `squared_cosines`. Items that the axis itself hardly shows are at none of its ends.
+    words : those that go with most of the items at an end, and with none at the other, stand in brackets.
+    """
+    said = pd.DataFrame(columns=["word", "item", "n_annotators"]) if words is None else words.of_items()
+    texts, any_words = [], False
+    for number, (along, shown) in enumerate(zip(points.T, cos2.T, strict=True), 1):
+        low, high = (_outermost(items, side * along, shown) for side in (-1, 1))
+        own, other = _words_of(low, high, said), _words_of(high, low, said)
+        any_words |= bool(own or other)
+        texts.append(f"{axis} {number}: {_say_end(low, own)} against {_say_end(high, other)}")
+    if not texts:
+        return ""
+    brackets = ", in brackets words said more often than by chance of most of them" if any_words else ""
+    these = current_words().items.capitalize()
+    return f"{these} at the two ends, those of negative values first{brackets}. {'. '.join(texts)}."
+
+
+def _outermost(items: pd.Index, along: Float[np.ndarray, " items"], cos2: Float[np.ndarray, " items"]) -> pd.Index:
+    """Return the items at the upper end of an axis that shows them, the outermost first."""
+    there = np.flatnonzero((cos2 >= HARDLY_SHOWN) & (along > 0))
+    there = there[np.argsort(-along[there], kind="stable")]
+    return items[there[along[there] >= FAR * along[there].max(initial=0)][:MOST_ITEMS]]
+
+
+def _words_of(end: pd.Index, other: pd.Index, said: pd.DataFrame) -> list[str]:
+    """Return the words that go with more than half of the items at an end, and with none at the other."""
+    here = said[said["item"].isin(end) & ~said["word"].isin(said.loc[said["item"].isin(other), "word"])]
+    each = (
+        here.groupby("word", sort=False)["n_annotators"]
+        .agg(["size", "sum"])
+        .sort_values(["size", "sum"], ascending=False, kind="stable")
+    )
+    return [name_text(word) for word in each.index[2 * each["size"] > len(end)][:MOST_WORDS]]
+
+
+def _say_end(items: pd.Index, words: list[str]) -> str:
+    if not len(items):
+        return "none that it shows well,"
+    return join_names(list(map(name_text, items))) + (f" ({', '.join(words)})" if words else "")
