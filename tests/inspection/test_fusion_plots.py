@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from scipy.spatial.distance import pdist, squareform
 
 from consilience import Groupings
@@ -20,8 +21,9 @@ from consilience.inspection import (
     plot_silhouette_curve,
     plot_stability,
 )
+from consilience.inspection.plots import point_labels
 from consilience.inspection.plots.fusion import outline_clusters
-from consilience.inspection.plots.point_labels import _further_off
+from consilience.inspection.plots.point_labels import _further_off, name_points
 from consilience.inspection.plots.style import NO_DATA, colour, marker
 
 
@@ -288,3 +290,19 @@ def test_names_at_the_end_of_a_line_are_not_beside_another_point():
     assert alone is not None
     others = np.array([(x, y) for x in range(30, 175, 15) for y in range(30, 175, 15)], dtype=float)
     assert _further_off(0, np.vstack([place, others]), size, frame, none) is None
+
+
+def test_of_few_points_all_are_named_although_they_lie_close_together(monkeypatch):
+    places = np.array([(x, y) for x in range(2) for y in range(5)]) / 20  # of axes from -1 to 1
+
+    def n_written(few):
+        monkeypatch.setattr(point_labels, "FEW", few)
+        ax = Figure(figsize=(6, 5)).subplots()
+        ax.plot([-1, 1], [-1, 1], ls="")
+        name_points(ax, places, [f"product {n}" for n in range(len(places))], leaders=True)
+        ax.figure.draw_without_rendering()
+        boxes = [Text.get_window_extent(text) for text in ax.texts if text.get_visible()]  # without its line
+        assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+        return len(boxes)
+
+    assert n_written(few=len(places) - 1) < n_written(few=len(places)) == len(places)

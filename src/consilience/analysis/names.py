@@ -67,28 +67,59 @@ def name_text(name: Any) -> str:
     return shorten(as_text(name), LONGEST_NAME)
 
 
-def shortened_within(text: str, most: int) -> str:
+def shortened_within(text: str, most: int, end: int = 0) -> str:
     """Cut a text that is wider than `most` columns in its middle, so that both ends stay visible.
+
+    end : columns of the end that stay; half, if they are more, or 0.
 
     Examples
     --------
     >>> shortened_within("annotator number 17", 12)
     'annot…ber 17'
+    >>> shortened_within("annotator number 17", 12, 2)
+    'annotator…17'
     """
     if width(text) <= most:
         return text
-    head = shorten(text, (most - 1) // 2 + 1)
+    half = (most - 1) // 2 + 1
+    head = shorten(text, max(half, most - end) if end else half)
     tail = shorten(text[::-1], most - width(head) + 1)
     return head + tail[::-1][1:]
 
 
 def plot_texts(names: Sequence[Any], most: int) -> list[str]:
-    """Return names for matplotlib as `plot_text` does, cut in their middle if only their ends differ."""
+    """Return names for matplotlib as `plot_text` does, cut before the end that sets them off from other names.
+
+    Examples
+    --------
+    >>> plot_texts(["Gouda young", "Gouda young (2)", "Gorgonzola mild", "Gouda old"], 10)
+    ['Goud…young', 'Gouda…(2)', 'Gorgonzol…', 'Gouda old']
+    """
     texts = [as_text(name) for name in names]
-    cut = [shorten(text, most) for text in texts]
-    if len(set(cut)) < len(set(texts)):
-        cut = [shortened_within(text, most) for text in texts]
-    return [text.replace("$", r"\$") for text in cut]
+    return [_shorten_among(text, texts, most).replace("$", r"\$") for text in texts]
+
+
+def _shorten_among(text: str, texts: list[str], most: int) -> str:
+    cut = shorten(text, most)
+    alike = [other for other in texts if other != text and other.startswith(cut[:-1])]
+    if cut == text or not alike:
+        return cut
+    return shortened_within(text, most, min(width(_end_unlike(text, other)) for other in alike))
+
+
+def _end_unlike(text: str, other: str) -> str:
+    """Return the end of a text from the first word on in which it is unlike another; "" if the other goes on with more.
+
+    Examples
+    --------
+    >>> _end_unlike("a (12)", "a (11)"), _end_unlike("young (2)", "young"), _end_unlike("young", "young (2)")
+    ('(12)', '(2)', '')
+    """
+    differ = (at for at, (one, another) in enumerate(zip(text, other)) if one != another)
+    shared = next(differ, min(len(text), len(other)))
+    if text[shared : shared + 1].strip():  # within a word
+        shared = text.rfind(" ", 0, shared) + 1
+    return text[shared:].strip()
 
 
 def plot_text(name: Any, most: int) -> str:

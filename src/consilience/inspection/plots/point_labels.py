@@ -17,12 +17,13 @@ from consilience.inspection.plots.text_layout import AtDraw, text_size
 
 LONGEST = 24  # characters of a name
 AWAY = 7  # points from an item to its name
-RADII = (14, 22, 32, 44, 58)  # the same for names at the end of a line
-FARTHEST = 32  # the largest of them but for names that are written first
+RADII = (14, 22, 32, 44, 58, 76, 98)  # the same for names at the end of a line
+FARTHEST = 32  # the largest of them but for names that are written first, and where there are few
+FEW = 30  # points whose names are all written if there is any room
 BESIDE_ANOTHER = 10  # points from a name at the end of a line to another point, which it would seem to belong to
 UNWRITTEN = 12  # names without room that a caption lists
 GAPS = (4, 14, 26)  # points from an outline to its name
-ANGLES = np.pi * np.array([0, 1, 1 / 6, 5 / 6, -1 / 6, -5 / 6, 1 / 3, 2 / 3, -1 / 3, -2 / 3, 1 / 2, -1 / 2])
+ANGLES = np.pi / 12 * np.array([0, 12, 2, 10, -2, -10, 4, 8, -4, -8, 6, -6, *range(-11, 12, 2)])
 SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1)], dtype=float)
 
 
@@ -41,7 +42,8 @@ def name_points(
 
     Names do not cover the legend, the horizontal lines at the heights `rules` or the vertical ones at `uprights`.
     With `leaders`, names without room are put further away, at the end of a thin line, but not beside another point.
-    The first `n_first` may be further off, and come before any others. Names that still have no room are hidden. Names
+    The first `n_first` may be further off and beside others, and come before any others; of the rest, those may that
+    have no room else, if there are few. Names that still have no room are hidden. Names
     of `outlines`, each with the corners of a convex one, come before all others, bold, outside of it and of others.
     """
     look = Look.of(ax)
@@ -123,17 +125,27 @@ class PointNames(AtDraw):
             if found is not None:
                 taken = np.vstack([taken, found])
             elif led and number < self.n_first:
-                taken = self._lead(number, places, size, frame, taken)
+                taken = self._lead(number, places, size, frame, taken, is_first=True)
             else:
                 left.append(number)
         for number in left if led else []:
             taken = self._lead(number, places, sizes[number], frame, taken)
+        hidden = [number for number in left if not self.texts[number].get_visible()]
+        for number in hidden if led and len(self.texts) - self.n_first <= FEW else []:
+            taken = self._lead(number, places, sizes[number], frame, taken, is_first=True)
 
     def _lead(
-        self, number: int, places: np.ndarray, size: np.ndarray, frame: np.ndarray, taken: np.ndarray
+        self,
+        number: int,
+        places: np.ndarray,
+        size: np.ndarray,
+        frame: np.ndarray,
+        taken: np.ndarray,
+        *,
+        is_first: bool = False,
     ) -> np.ndarray:
         """Write a name at the end of a line, or hide it; return what is taken then."""
-        found = _further_off(number, places, size, frame, taken, is_first=number < self.n_first)
+        found = _further_off(number, places, size, frame, taken, is_first=is_first)
         _put_text(self.texts[number], places[number], found, led=True)
         return taken if found is None else np.vstack([taken, found, _line_to(found, places[number])])
 

@@ -135,9 +135,9 @@ def _say_percentages(subject: Subject, found: CompromiseMap) -> str:
     of_map = "" if subject.axes is None else f"the {percent(subject.axes['share'].iloc[0])} "
     return (
         f"As shares of first dimensions in DISTATIS, quote {percent(found.shares.iloc[0])} of the compromise, for the "
-        f"{words.items}, and {percent(of_agreement)} of the RV coefficients, for how alike the {words.annotators} sort; "
-        f"{of_map}of that other map {'is' if of_map else 'are'} of distances that are 1 − the share of those who put two "
-        "together, where the compromise has squared distances, which leave more to later dimensions."
+        f"{words.items}, and {percent(of_agreement)} of the RV coefficients, for how alike the {words.annotators} "
+        f"sort; {of_map}of that other map {'is' if of_map else 'are'} of distances that are 1 − the share of those who "
+        "put two together, where the compromise has squared distances, which leave more to later dimensions."
     )
 
 

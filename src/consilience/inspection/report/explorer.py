@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.clustering import FoundClusters
-from consilience.analysis.cuts import FEWEST, MOST, CutJudge, Tree, are_moved
+from consilience.analysis.cuts import FEWEST, MOST, CutJudge, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.group_words import GroupWords
 from consilience.analysis.names import name_text
@@ -177,7 +177,6 @@ def _cuts_data(tree: Tree, judge: CutJudge, codes: Int[np.ndarray, " items"]) ->
     cuts = judge.cuts(tree, MOST_CUTS)
     nearest = min(range(len(cuts)), key=lambda place: abs(cuts[place].n_clusters - n_clusters))
     base, splits = tree.painted(codes[tree.order])
-    is_cut = cuts[nearest].n_clusters == n_clusters
     return {
         "base": base,
         "splits": splits[: cuts[-1].n_clusters - 1].tolist(),
@@ -191,7 +190,6 @@ def _cuts_data(tree: Tree, judge: CutJudge, codes: Int[np.ndarray, " items"]) ->
             for cut in cuts
         ],
         "like": nearest,
-        "moved": int(are_moved(tree.cut(n_clusters), codes[tree.order]).sum()) if is_cut else 0,
         "report": [n_clusters, number(judge.agreement(codes)), number(1.0)],
     }
 

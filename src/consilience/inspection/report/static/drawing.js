@@ -69,12 +69,12 @@ function widthOf(text, size) {
   return ruler.measureText(text).width;
 }
 
-/** A text cut to a width, with an ellipsis for what is left out: the end, or else the middle. */
-function fitting(text, size, most, inMiddle = false) {
+/** A text cut to a width, with an ellipsis for what is left out; of its end, so many letters stay, but at most half. */
+function fitting(text, size, most, ofEnd = 0) {
   if (widthOf(text, size) <= most) return text;
   const letters = [...text];
   const cut = (kept) => {
-    const tail = inMiddle ? Math.floor(kept / 2) : 0;
+    const tail = Math.min(ofEnd, Math.floor(kept / 2));
     const end = tail ? letters.slice(-tail).join("").trimStart() : "";
     return `${letters.slice(0, kept - tail).join("").trimEnd()}…${end}`;
   };
@@ -85,6 +85,14 @@ function fitting(text, size, most, inMiddle = false) {
     else high = middle - 1;
   }
   return cut(low);
+}
+
+/** The end of a text from the first word on in which it is unlike another; empty if the other goes on with more. */
+function endUnlike(text, other) {
+  let shared = 0;
+  while (shared < text.length && text[shared] === other[shared]) shared++;
+  const isWithin = text.slice(shared, shared + 1).trim() !== "";
+  return text.slice(isWithin ? text.slice(0, shared).lastIndexOf(" ") + 1 : shared).trim();
 }
 
 /** Call a function when the width of an element changes, and now. */

@@ -3,6 +3,9 @@
 const ZOOM_KEYS = { "+": 1, "=": 1, "-": -1, "0": 0 };
 const MAP_NAME = 11; // pixels of the letters of a name
 const LARGEST_ZOOM = 40;
+const MOST_LED = 30; // items up to which names without room beside their points stand at the end of a line
+const LED = [22, 34, 48, 64, 82, 102]; // pixels from a point to such a name
+const N_TURNS = 24; // directions of the line
 
 /** Let the buttons of a panel zoom. */
 function addZoom(panel, zoom) {
@@ -76,6 +79,7 @@ class MapView {
     );
     this.layers.build(this.svg);
     this.rings = draw(this.svg, "g");
+    this.lines = draw(this.svg, "g", { stroke: "var(--faint, #767676)", "stroke-width": 0.8 }); // to names
     this.points = data.items.map((_, item) =>
       draw(this.svg, "path", { "data-item": item }),
     );
@@ -175,7 +179,9 @@ class MapView {
     const rest = [...this.names.keys()].filter((item) => !this.state.lit.has(item));
     const order = [...this.state.lit, ...rest];
     order.forEach((item) => this.placePicture(item, isFree, taken));
-    order.forEach((item) => this.placeName(item, isFree, taken));
+    this.lines.replaceChildren();
+    const left = order.filter((item) => !this.placeName(item, isFree, taken));
+    if (this.state.n <= MOST_LED) left.forEach((item) => this.leadName(item, isFree, taken));
   }
 
   /** Show the picture of an item above or below its point, or beside it, if there is room. */
@@ -193,7 +199,7 @@ class MapView {
     taken.push(box);
   }
 
-  /** Write the name of an item if there is room; of one that is lit up, even without. */
+  /** Write the name of an item next to its point if there is room; of one that is lit up, even without; say if so. */
   placeName(item, isFree, taken) {
     const [x, y] = this.places[item];
     const isLit = this.state.lit.has(item);
@@ -205,9 +211,35 @@ class MapView {
     const text = this.names[item];
     text.setAttribute("visibility", box ? "visible" : "hidden");
     text.setAttribute("font-weight", isLit ? 700 : 400);
-    if (!box) return;
+    if (!box) return false;
     set(text, { x: box[0].toFixed(1), y: (box[1] + 10).toFixed(1) });
     taken.push(box);
+    return true;
+  }
+
+  /** Write the name of an item further off, at the end of a line that leads away from points beside, and crosses none. */
+  leadName(item, isFree, taken) {
+    const [x, y] = this.places[item];
+    if (x < 0 || y < 0 || x > this.width || y > this.height) return;
+    const wide = this.widths[item];
+    const leads = LED.flatMap((far) => Array.from({ length: N_TURNS }, (_, turn) => [far, (2 * Math.PI * turn) / N_TURNS]));
+    const offsets = this.places.map(([left, top]) => [left - x, top - y]);
+    const beside = offsets.filter(([across, down], other) => other !== item && Math.hypot(across, down) < 2.5 * this.radius);
+    for (const [far, angle] of leads) {
+      const [across, down] = [Math.cos(angle), -Math.sin(angle)];
+      const [left, top] = [x + far * across - (wide * (1 - across)) / 2, y + far * down - 6 * (1 - down)];
+      const box = [left, top, left + wide, top + 12];
+      const end = [Math.min(Math.max(x, left), left + wide), Math.min(Math.max(y, top), top + 12)];
+      const along = (step) => [x + (end[0] - x) * step, y + (end[1] - y) * step];
+      const points = Array.from({ length: far }, (_, step) => along(step / far)).slice(Math.ceil(1.5 * this.radius));
+      const line = points.map(([at, level]) => [at - 1.5, level - 1.5, at + 1.5, level + 1.5]);
+      const leadsAway = beside.every(([left, top]) => left * across + top * down <= 0);
+      if (!leadsAway || !isFree(box, null) || !line.every((one) => isFree(one, item))) continue;
+      set(this.names[item], { x: left.toFixed(1), y: (top + 10).toFixed(1), visibility: "visible" });
+      draw(this.lines, "line", { x1: x, y1: y, x2: end[0].toFixed(1), y2: end[1].toFixed(1) });
+      taken.push(box, ...line);
+      return;
+    }
   }
 
   /** Light up what was found, and bring the first into view. */

@@ -31,7 +31,6 @@ class State {
     this.together = decoded(data.together, data.bytes);
     this.presented = decoded(data.presented, data.bytes);
     this.folded = data.items.map(folded);
-    this.cutsMiddle = new Map(); // by the room of names: whether some would be the same if they were cut at the end
     this.sort = null; // of the person whose groups are shown
     this.shown = "report"; // or "cut" or "person"
     this.labels = data.clusters;
@@ -44,15 +43,14 @@ class State {
     this.showReport();
   }
 
-  /** The name of an item, cut to a width: in the middle if others would else be cut to the same. */
+  /** The name of an item, cut to a width: before the end that sets it off, if another name has the same beginning. */
   fitting(item, size, most) {
-    const names = this.data.items;
-    const room = `${size} ${most}`;
-    if (!this.cutsMiddle.has(room)) {
-      const cut = new Set(names.map((name) => fitting(name, size, most)));
-      this.cutsMiddle.set(room, cut.size < new Set(names).size);
-    }
-    return fitting(names[item], size, most, this.cutsMiddle.get(room));
+    const name = this.data.items[item];
+    const cut = fitting(name, size, most);
+    const alike = this.data.items.filter((other) => other !== name && other.startsWith(cut.slice(0, -1)));
+    if (cut === name || !alike.length) return cut;
+    const end = alike.map((other) => endUnlike(name, other)).sort((one, other) => one.length - other.length)[0];
+    return fitting(name, size, most, [...end].length || Infinity);
   }
 
   /** Call a function after changes of "clusters" or "lit". */

@@ -161,19 +161,20 @@ class TreeView {
     const x = this.x(height);
     set(this.line, { x1: x, x2: x, "stroke-dasharray": ofCut ? "none" : "5 4" });
     this.svg.setAttribute("aria-label", `Tree of ${this.state.n} ${data.readers.items}; colours: ${this.state.inWords()}`);
-    this.sayWhatMoves();
+    this.sayWhatDiffers();
     this.slider.value = height;
     const text = `${cut.n} ${counted(cut.n, data.noun)}, cut at ${height.toFixed(2)}`;
     this.slider.setAttribute("aria-valuetext", text);
   }
 
-  /** Say of the cut into as many clusters as the report has that it gives other ones, if so. */
-  sayWhatMoves() {
-    const { data, place } = this.state;
+  /** Say of the cut into as many clusters as the report has that it gives other ones, and how many rows change colour. */
+  sayWhatDiffers() {
+    const { data, place, cut } = this.state;
     const { item, items } = data.readers;
-    const many = data.moved === 1 ? `1 ${item} moves` : `${data.moved} ${items} move`;
-    this.differs.hidden = !data.moved || place !== data.like;
-    this.differs.textContent = `This line gives other ${data.nouns} than the report's: ${many}.`;
+    const n = this.state.labelsOfCut().filter((label, leaf) => label !== data.clusters[leaf]).length;
+    const many = n === 1 ? `1 ${item} has` : `${n} ${items} have`;
+    this.differs.hidden = !n || place !== data.like || cut.n !== data.report[0];
+    this.differs.textContent = `This line gives other ${data.nouns} than the report's: ${many} another colour.`;
   }
 
   light(scroll) {
