@@ -302,7 +302,6 @@ def _ends_table(rated: ItemRatings, ends: pd.DataFrame) -> ReportTable:
             f"The share of draws of other {words.annotators}, with these ratings. A cluster has the mean of the one of "
             f"the draw that has most of its {words.items}, so two that are joined may both be the highest."
         ),
-        is_folded=True,
     )
 
 
