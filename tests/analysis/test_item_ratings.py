@@ -229,3 +229,25 @@ def test_an_item_on_the_crossing_of_the_means_is_named_first(fusion):
     means = np.array([(5.0, 5.0), (9, 9), (8, 9), (1, 1), (2, 1), (5, 5)])
     ax = plot_go_zone(item_ratings(fusion, pd.DataFrame(means, ITEMS, ["importance", "feasibility"])))
     assert {text.get_text() for text in ax.texts[:2]} == {ITEMS[0], ITEMS[5]}
+
+
+def test_marks_that_would_cover_each_other_are_side_by_side_on_their_own_side_of_the_line(fusion):
+    means = np.array([(2.0, 3.0), (2, 3), (4, 3), (4, 3), (4, 3), (1, 5)])
+    ax = plot_go_zone(item_ratings(fusion, pd.DataFrame(means, ITEMS, ["importance", "feasibility"])), labels=False)
+    ax.figure.draw_without_rendering()
+    drawn = np.vstack([line.get_xydata() for line in ax.lines if line.get_linestyle() == "None"])
+    assert len(drawn) == 6
+    pixels = ax.transData.transform(drawn)
+    gaps = np.hypot(*(pixels[:, None] - pixels[None]).T)[np.triu_indices(6, 1)]
+    assert gaps.min() > 0.8 * 7 * ax.figure.dpi / 72  # most of a mark
+    line = means[:, 0].mean()
+    assert (drawn[:, 0] > line).sum() == 3
+    assert {tuple(place) for place in means} <= {tuple(place) for place in drawn}  # the first of each stays
+
+
+def test_every_item_of_the_go_zone_is_named_where_there_is_room(fusion):
+    means = np.array([(4.0, 4.0), (4.1, 4.02), (4.2, 3.98), (1, 1), (1, 5), (5, 1)])
+    found = item_ratings(fusion, pd.DataFrame(means, ITEMS, ["importance", "feasibility"]))
+    ax = plot_go_zone(found)
+    ax.figure.draw_without_rendering()
+    assert set(found.go_zone) <= {text.get_text() for text in ax.texts if text.get_visible()}

@@ -976,6 +976,22 @@ def test_the_map_outlines_the_clusters_that_are_shown(page, cards):
     assert outlines.count() == len(np.unique(cards[0].labels_)) + 1
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_every_outline_has_its_name_at_an_edge_or_at_the_end_of_a_line(page, cards, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    settled(page)
+    page.locator("[data-show=outlines]").click()
+    settled(page)
+    names = page.locator("#map-panel svg g[font-weight='700'] text")
+    assert names.count() == len(np.unique(cards[0].labels_))
+    boxes = [name.bounding_box() for name in names.all()]
+    for number, one in enumerate(boxes):
+        for other in boxes[:number]:
+            apart = one["x"] >= other["x"] + other["width"] or other["x"] >= one["x"] + one["width"]
+            assert apart or abs(one["y"] - other["y"]) >= 0.8 * one["height"]
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+
 @pytest.mark.slow
 def test_pictures_of_dark_screens_phones_and_paper(pictured):
     pictured.emulate_media(media="print")

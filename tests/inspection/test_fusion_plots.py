@@ -23,7 +23,7 @@ from consilience.inspection import (
 )
 from consilience.inspection.plots import point_labels
 from consilience.inspection.plots.fusion import outline_clusters
-from consilience.inspection.plots.point_labels import _further_off, name_points
+from consilience.inspection.plots.point_labels import _further_off, _is_nearest, name_points
 from consilience.inspection.plots.style import NO_DATA, colour, marker
 
 
@@ -306,3 +306,11 @@ def test_of_few_points_all_are_named_although_they_lie_close_together(monkeypatc
         return len(boxes)
 
     assert n_written(few=len(places) - 1) < n_written(few=len(places)) == len(places)
+
+
+def test_a_name_is_nearer_to_its_own_point_than_to_any_other():
+    box = np.array([10.0, 0.0, 30.0, 8.0])  # beside the first point
+    places = np.array([(3.0, 4.0), (20.0, 30.0)])
+    assert _is_nearest(box, 0, places)
+    assert not _is_nearest(box, 0, np.vstack([places, (20.0, 16.0)]))  # 8 above the box, which is 7 from its own
+    assert _is_nearest(box, 0, np.vstack([places, (20.0, 17.0)]))

@@ -27,11 +27,14 @@ LONGEST = 28  # characters of a name
 SHARE = 0.5  # of the width of a ladder that the name of a scale may take
 ON_CROSSING = 0.15  # standard deviations from both means
 MARK, MARK_STEP = 7, 0.03  # points of a mark, and the width of a ladder by which marks that touch are set apart
+COVERED, MARGIN = 0.5, 0.1  # of a mark, within which another hides it; of the go-zone, around the marks
 END = 0.28  # of the width of the axes that names at an end of the lines may take
 
 
 def plot_go_zone(rated: ItemRatings, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:
     """Draw the items by their means on two scales, divided by the mean of each: above both is the go-zone.
+
+    Marks that would cover each other are set side by side.
 
     Parameters
     ----------
@@ -74,17 +77,33 @@ def plot_go_zone(rated: ItemRatings, *, ax: Place | None = None, labels: bool = 
     look, points = Look.of(ax), rated.items[list(scales)].to_numpy()
     middle = rated.overall[list(scales)].to_numpy()
     known = np.isfinite(points).all(1)
+    points = _set_apart(ax, points, middle[0])
     draw_items(ax, points, np.flatnonzero(known), rated.clusters, np.ones(len(points), dtype=bool), legend=legend)
     line: dict[str, Any] = {"color": look.faint, "lw": 1.0, "ls": (0, (4, 3)), "zorder": 1}
     ax.axvline(middle[0], **line)
     ax.axhline(middle[1], **line)
-    ax.margins(0.1, 0.1)
+    ax.margins(MARGIN, MARGIN)
     _shade(ax, middle, look)
     label_axes(ax, *(plot_text(scale, LONGEST) for scale in scales), labels=labels)
     tidy(ax)
     if labels:
         _name_items(ax, rated, points, known, middle)
     return ax
+
+
+def _set_apart(ax: Axes, points: Float[np.ndarray, "items 2"], line: float) -> Float[np.ndarray, "items 2"]:
+    """Move marks that would cover an earlier one aside, away from an upright line, so that both are seen."""
+    moved, known = points.copy(), np.flatnonzero(np.isfinite(points).all(1))
+    if not len(known):
+        return moved
+    reach = np.ptp(points[known], axis=0)
+    reach[reach <= 1e-9 * np.abs(points[known]).max(0)] = 1.0  # equal but for rounding
+    wide = MARK / 72 / np.array(inches(ax)) * (1 + 2 * MARGIN) * reach
+    for number, place in enumerate(known):
+        before, side = moved[known[:number]], 1 if moved[place, 0] > line else -1
+        while (np.abs(before - moved[place]) <= COVERED * wide).all(1).any():
+            moved[place, 0] += side * wide[0]
+    return moved
 
 
 def _shade(ax: Axes, middle: Float[np.ndarray, " 2"], look: Look) -> None:
@@ -107,7 +126,9 @@ def _name_items(
     away = np.abs((points - middle) / np.maximum(np.nanstd(points, axis=0), 1e-12)).max(1)
     crossing = away < ON_CROSSING
     shown = np.flatnonzero(known if known.sum() <= NAMED_ITEMS else known & (zone | crossing))
-    order = shown[np.lexsort((~zone[shown], np.where(crossing[shown], away[shown], ON_CROSSING)))]
+    from_line = points[shown, 0] - middle[0]
+    rank = np.where(crossing[shown], away[shown], ON_CROSSING)
+    order = shown[np.lexsort((np.where(zone[shown], -from_line, 0.0), ~zone[shown], rank))]
     if len(order):
         name_points(
             ax,
@@ -116,7 +137,7 @@ def _name_items(
             rules=[middle[1]],
             uprights=[middle[0]],
             leaders=True,
-            n_first=int(crossing[shown].sum()),
+            n_first=int((crossing | zone)[shown].sum()),
         )
 
 

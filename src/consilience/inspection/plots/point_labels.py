@@ -21,6 +21,7 @@ RADII = (14, 22, 32, 44, 58, 76, 98)  # the same for names at the end of a line
 FARTHEST = 32  # the largest of them but for names that are written first, and where there are few
 FEW = 30  # points whose names are all written if there is any room
 BESIDE_ANOTHER = 10  # points from a name at the end of a line to another point, which it would seem to belong to
+NEARER = 2  # points by which a name is nearer to its own point than to any other
 UNWRITTEN = 12  # names without room that a caption lists
 GAPS = (4, 14, 26)  # points from an outline to its name
 ANGLES = np.pi / 12 * np.array([0, 12, 2, 10, -2, -10, 4, 8, -4, -8, 6, -6, *range(-11, 12, 2)])
@@ -38,7 +39,8 @@ def name_points(
     n_first: int = 0,
     outlines: Sequence[tuple[str, np.ndarray]] = (),
 ) -> None:
-    """Write each name next to its point, on the first side where it covers no point and no earlier name.
+    """Write each name next to its point, on the first side where it covers no point and no earlier name, nor is as near
+    to another point.
 
     Names do not cover the legend, the horizontal lines at the heights `rules` or the vertical ones at `uprights`.
     With `leaders`, names without room are put further away, at the end of a thin line, but not beside another point.
@@ -120,7 +122,9 @@ class PointNames(AtDraw):
         for number, (place, size) in enumerate(zip(places, sizes, strict=True)):
             free = np.delete(taken, number, axis=0)
             boxes = (_box(place, AWAY * side, size) for side in SIDES)
-            found = next((box for box in boxes if _is_free(box, frame, free)), None)
+            found = next(
+                (box for box in boxes if _is_free(box, frame, free) and _is_nearest(box, number, places)), None
+            )
             _put_text(self.texts[number], place, found, led=False)
             if found is not None:
                 taken = np.vstack([taken, found])
@@ -243,6 +247,12 @@ def _further_off(
             if not within.all(2).any():
                 return box
     return None
+
+
+def _is_nearest(box: np.ndarray, number: int, places: np.ndarray) -> bool:
+    """Whether a box is clearly nearer to its own point than to any other, which it would seem to belong to."""
+    away = np.abs(np.clip(places, box[:2], box[2:]) - places).max(1)
+    return bool((np.delete(away, number) >= away[number] + NEARER).all())
 
 
 def _line_to(box: np.ndarray, place: np.ndarray) -> np.ndarray:

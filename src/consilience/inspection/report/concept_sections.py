@@ -261,15 +261,10 @@ def _means_table(rated: ItemRatings, ends: pd.DataFrame | None) -> ReportTable:
     ]
     rows.append(row("All", *(number(value) for value in rated.overall)))
     over = "the raters" if by_people else words.items
+    narrower = "; differences have narrower ones, as the same people rated both" if by_people else ""
     reading = (
-        f"The mean over the {words.items} of a cluster, each counted once, with its 95% interval over {over}. "
-        f"{_who_rated(rated)}"
-        + (
-            " These intervals may overlap though two clusters differ, as the same people rated both: go by those of "
-            "the differences."
-            if by_people
-            else ""
-        )
+        f"The mean over the {words.items} of a cluster, each counted once, with its 95% interval over {over}{narrower}."
+        f" {_who_rated(rated)}"
     )
     said = " ".join(filter(None, (_say_ends(rated, scale, ends) for scale in rated.scales)))
     return ReportTable(
@@ -346,7 +341,7 @@ def _go_zone(rated: ItemRatings) -> Figure:
     caption = (
         f"Go-zone: each of the {words.items} by its mean for {first} and for {second}. The dashed lines are the means "
         f"over all {words.items}, {number(middle.iloc[0])} and {number(middle.iloc[1])}; the shaded quadrant is above "
-        "both."
+        "both. Marks that would cover each other are set side by side."
     )
     compared = rated.items[["cluster", *rated.scales[:2], "above"]].round(PLACES)
     file = small(download("go-zone.csv", compared, "item"))

@@ -3,6 +3,7 @@
 const WORD_SIZES = [10, 17]; // pixels of the letters of the rarest and the most frequent word
 const OUTLINE_NAME = 12; // pixels of the letters of a cluster's name
 const MARK_ROOM = 14; // pixels of the mark before the name of an outline
+const BOX_STEP = 8; // pixels between places that are tried for a name without room at its outline
 const OUTLINE_GAPS = [4, 14, 26]; // pixels from an outline to its name
 
 class MapLayers {
@@ -89,8 +90,8 @@ class MapLayers {
     }
   }
 
-  /** Name the outlines that have room for it at an edge, outside of all others; return the boxes that the names take. */
-  nameOutlines(isFree) {
+  /** Name the outlines outside of all others, at an edge or at the end of a line; return the boxes that the names take. */
+  nameOutlines(isFree, size) {
     this.outlineNames.replaceChildren();
     const boxes = [];
     for (const [label, corners] of this.rims ?? []) {
@@ -100,16 +101,22 @@ class MapLayers {
         isFree(box) &&
         !boxes.some((other) => overlap(box, other)) &&
         !this.rims.some(([other, rim]) => other !== label && cornersOf(box).some((corner) => isWithin(corner, rim)));
-      const box = OUTLINE_GAPS.flatMap((gap) => edgesOf(corners).map((edge) => [gap, ...edge]))
+      const near = OUTLINE_GAPS.flatMap((gap) => edgesOf(corners).map((edge) => [gap, ...edge]))
         .map(([gap, x, y, across, down]) => {
           const away = gap + (Math.abs(across) * wide + Math.abs(down) * tall) / 2; // the whole box is outside
           const [left, top] = [x + across * away - wide / 2, y + down * away - tall / 2];
           return [left, top, left + wide, top + tall];
         })
         .find(isClear);
+      const box = near ?? nearestBoxes(corners, size, [wide, tall]).find(isClear);
       if (!box) continue;
-      const [shape, size] = shapeOf(this.state.data.look, label);
-      const to = `translate(${(box[0] + MARK_ROOM / 2 - 1).toFixed(1)} ${((box[1] + box[3]) / 2).toFixed(1)}) scale(${(4.5 * size).toFixed(2)})`;
+      if (!near) {
+        const [x1, y1] = corners.reduce((one, other) => (apart(box, one) <= apart(box, other) ? one : other));
+        const [x2, y2] = [Math.min(Math.max(x1, box[0]), box[2]), Math.min(Math.max(y1, box[1]), box[3])];
+        draw(this.outlineNames, "line", { x1, y1, x2, y2, stroke: colourOf(this.state.data.look, label) });
+      }
+      const [shape, scale] = shapeOf(this.state.data.look, label);
+      const to = `translate(${(box[0] + MARK_ROOM / 2 - 1).toFixed(1)} ${((box[1] + box[3]) / 2).toFixed(1)}) scale(${(4.5 * scale).toFixed(2)})`;
       draw(this.outlineNames, "path", { d: shape, transform: to, fill: colourOf(this.state.data.look, label), stroke: "none" });
       const place = { x: (box[0] + MARK_ROOM).toFixed(1), y: (box[3] - 0.25 * tall).toFixed(1) };
       draw(this.outlineNames, "text", place).textContent = text;
@@ -167,6 +174,23 @@ function edgesOf(corners) {
     const sign = isInward ? -1 / length : 1 / length;
     return [halfX, halfY, across * sign, down * sign];
   });
+}
+
+/** Boxes all over a map, those nearest to an outline first. */
+function nearestBoxes(corners, [width, height], [wide, tall]) {
+  const [columns, rows] = [Math.max(Math.floor((width - wide) / BOX_STEP), 0), Math.max(Math.floor((height - tall) / BOX_STEP), 0)];
+  const places = Array.from({ length: columns * rows }, (_, place) => [(place % columns) * BOX_STEP, Math.floor(place / columns) * BOX_STEP]);
+  return places
+    .map(([left, top]) => [left, top, left + wide, top + tall])
+    .map((box) => ({ box, away: Math.min(...corners.map((corner) => apart(box, corner))) }))
+    .filter(({ away }) => away > BOX_STEP) // else it would seem to be the name of an item
+    .sort((one, other) => one.away - other.away)
+    .map(({ box }) => box);
+}
+
+/** Distance of a point from a box. */
+function apart([left, top, right, bottom], [x, y]) {
+  return Math.hypot(Math.max(left - x, x - right, 0), Math.max(top - y, y - bottom, 0));
 }
 
 /** Corners and the middle of a box. */

@@ -174,7 +174,7 @@ class MapView {
     const isFree = (box, own) =>
       box[0] > 0 && box[1] > 14 && box[2] < this.width && box[3] < this.height - 14 &&
       taken.every((other, item) => item === own || box[0] >= other[2] || box[2] <= other[0] || box[1] >= other[3] || box[3] <= other[1]);
-    taken.push(...this.layers.nameOutlines((box) => isFree(box, null)));
+    taken.push(...this.layers.nameOutlines((box) => isFree(box, null), [this.width, this.height]));
     taken.push(...this.layers.writeWords((point) => this.onScreen(point), (box) => isFree(box, null)));
     const rest = [...this.names.keys()].filter((item) => !this.state.lit.has(item));
     const order = [...this.state.lit, ...rest];
@@ -207,7 +207,9 @@ class MapView {
     const room = this.radius + (isLit ? 7 : 3); // beyond the ring
     const sides = [[x + room, y - 6], [x - room - wide, y - 6], [x - wide / 2, y - room - 12], [x - wide / 2, y + room]];
     const boxes = sides.map(([left, top]) => [left, top, left + wide, top + 12]);
-    const box = boxes.find((found) => isFree(found, item)) ?? (isLit ? boxes[0] : null);
+    const own = (found) => apart(found, this.places[item]);
+    const isNearest = (found) => this.places.every((place, other) => other === item || apart(found, place) >= own(found));
+    const box = boxes.find((found) => isFree(found, item) && isNearest(found)) ?? (isLit ? boxes[0] : null);
     const text = this.names[item];
     text.setAttribute("visibility", box ? "visible" : "hidden");
     text.setAttribute("font-weight", isLit ? 700 : 400);
