@@ -978,6 +978,7 @@ def test_the_map_outlines_the_clusters_that_are_shown(page, cards):
 
 @pytest.mark.parametrize("width", [390, 1440])
 def test_every_outline_has_its_name_at_an_edge_or_at_the_end_of_a_line(page, cards, width):
+    before = page.viewport_size
     page.set_viewport_size({"width": width, "height": 900})
     settled(page)
     page.locator("[data-show=outlines]").click()
@@ -989,7 +990,7 @@ def test_every_outline_has_its_name_at_an_edge_or_at_the_end_of_a_line(page, car
         for other in boxes[:number]:
             apart = one["x"] >= other["x"] + other["width"] or other["x"] >= one["x"] + one["width"]
             assert apart or abs(one["y"] - other["y"]) >= 0.8 * one["height"]
-    page.set_viewport_size({"width": 1280, "height": 800})
+    page.set_viewport_size(before)
 
 
 @pytest.mark.slow

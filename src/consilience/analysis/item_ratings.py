@@ -269,7 +269,8 @@ def _shares_of_draws(table: pd.DataFrame, scales: Sequence[str], items: pd.Index
     times = np.random.default_rng(0).multinomial(n_raters, np.full(n_raters, 1 / n_raters), size=N_DRAWS)
     inside = np.ones((N_DRAWS, len(items)), dtype=bool)
     for scale in scales:
-        given = table.pivot_table(scale, ANNOTATOR, table.index, dropna=False).reindex(columns=items).to_numpy()
+        by_rater = table.reset_index(names=ITEM).pivot(index=ANNOTATOR, columns=ITEM, values=scale)
+        given = by_rater.reindex(columns=items).to_numpy()
         total, of = times @ np.nan_to_num(given), times @ np.isfinite(given)
         means = np.divide(total, of, out=np.full(total.shape, np.nan), where=of > 0)
         inside &= means > np.nanmean(means, axis=1, keepdims=True)

@@ -279,12 +279,12 @@ def _means_table(rated: ItemRatings, ends: pd.DataFrame | None) -> ReportTable:
 
 def _ends_table(rated: ItemRatings, ends: pd.DataFrame) -> ReportTable:
     """Return the table of how often each cluster is rated highest and lowest if others had sorted."""
-    clusters, words = rated.clusters, current_words()
+    clusters, words, shares = rated.clusters, current_words(), [ends[end].to_dict() for end in ends]
     heads = [Column(f"{as_text(scale)}: {end}") for scale in rated.scales for end in ends]
     rows = [
         row(
             cluster_cell(clusters, code),
-            *(percent(ends.loc[(name, scale), end]) for scale in rated.scales for end in ends),
+            *(percent(share[name, scale]) for scale in rated.scales for share in shares),
         )
         for code, name in enumerate(clusters.index)
     ]
