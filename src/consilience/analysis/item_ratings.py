@@ -265,12 +265,13 @@ def _check_ratings(ratings: Any, items: pd.Index, scales: Sequence[str] | None) 
 
 def _shares_of_draws(table: pd.DataFrame, scales: Sequence[str], items: pd.Index) -> Float[np.ndarray, " items"]:
     """Return the share of draws of as many raters in which each item is above the mean of two scales."""
-    n_raters = table[ANNOTATOR].nunique()
+    rater, names = pd.factorize(table[ANNOTATOR])
+    n_raters = len(names)
     times = np.random.default_rng(0).multinomial(n_raters, np.full(n_raters, 1 / n_raters), size=N_DRAWS)
     inside = np.ones((N_DRAWS, len(items)), dtype=bool)
     for scale in scales:
-        by_rater = table.reset_index(names=ITEM).pivot(index=ANNOTATOR, columns=ITEM, values=scale)
-        given = by_rater.reindex(columns=items).to_numpy()
+        given = np.full((n_raters, len(items)), np.nan)
+        given[rater, items.get_indexer(table.index)] = table[scale].to_numpy()
         total, of = times @ np.nan_to_num(given), times @ np.isfinite(given)
         means = np.divide(total, of, out=np.full(total.shape, np.nan), where=of > 0)
         inside &= means > np.nanmean(means, axis=1, keepdims=True)
