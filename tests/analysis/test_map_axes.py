@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings
-from consilience.analysis.axes import random_places, variances
+from consilience.analysis.axes import change_places, variances
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
@@ -38,9 +38,9 @@ def test_the_variances_are_those_of_the_map():
     assert projection.axes == tuple(f"dimension {axis} ({share:.0%})" for axis, share in enumerate(shares, 1))
 
 
-def test_random_places_keep_the_sizes_of_groups_and_who_is_in():
+def test_change_places_keep_the_sizes_of_groups_and_who_is_in():
     group = np.array([[0, 0, 1, -1, 2, -1], [0, 1, 1, 1, 0, 2]])
-    moved = random_places(group, np.random.default_rng(0))
+    moved = change_places(group, np.random.default_rng(0).random(group.shape))
     np.testing.assert_array_equal(np.sort(moved, axis=1), np.sort(group, axis=1))
     np.testing.assert_array_equal(moved < 0, group < 0)
     assert (moved != group).any()

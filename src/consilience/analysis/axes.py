@@ -87,7 +87,7 @@ def map_axes(groupings: Any, *, n_permutations: Integer = 199, random_state: Ran
     group = SortTable.of(given).group
     with one_blas_thread():
         found = variances(group)
-        drawn = np.array([variances(random_places(group, rng)) for _ in range(int(n_permutations))])
+        drawn = np.array([variances(change_places(group, rng.random(group.shape))) for _ in range(int(n_permutations))])
     n_axes = min(MOST_AXES, given.n_items - 1)
     return compare_variances(found, drawn, n_axes)
 
@@ -126,10 +126,12 @@ def variances(group: Int[np.ndarray, "sorts items"]) -> Float[np.ndarray, " item
     return np.maximum(np.linalg.eigvalsh(inner_products(distance))[::-1], 0.0)
 
 
-def random_places(group: Int[np.ndarray, "sorts items"], rng: np.random.Generator) -> Int[np.ndarray, "sorts items"]:
-    """Let the items of each sort change places; those that are not in it (-1) stay."""
+def change_places(
+    group: Int[np.ndarray, "sorts items"], key: Float[np.ndarray, "sorts items"]
+) -> Int[np.ndarray, "sorts items"]:
+    """Let the items of each sort change places by keys in [0, 1), drawn at random; those not in it (-1) stay."""
     held = group >= 0
-    key = np.where(held, rng.random(group.shape), 2.0)  # beyond every draw, so that those not in the sort come last
+    key = np.where(held, key, 2.0)  # beyond every draw, so that those not in the sort come last
     moved = np.empty_like(group)
     np.put_along_axis(
         moved, np.argsort(key, axis=1), np.take_along_axis(group, np.argsort(~held, axis=1, kind="stable"), 1), 1

@@ -9,6 +9,7 @@ import pandas as pd
 from consilience.analysis.axes import map_axes
 from consilience.analysis.certainty_models import places_of_copies
 from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.divisions import Division, divide_clusters
 from consilience.analysis.group_words import GroupWords, group_words
 from consilience.analysis.rv import fits
 from consilience.analysis.segments import FEWEST, FEWEST_ITEMS, PanelSegments, panel_segments
@@ -86,3 +87,11 @@ def separation_of(
         return separated_items(weighing_together(annotations, group))
     except InputError:  # too few items, or too many
         return None
+
+
+def divisions_of(estimator: Any, annotations: Groupings | Labels | Pairs, clusters: FoundClusters) -> list[Division]:
+    """Return the best divisions of the clusters with their tests, copies counted once; where items are tested."""
+    if not isinstance(annotations, Groupings):
+        return []
+    group = places_of_copies(estimator, annotations.annotators)
+    return divide_clusters(weighing_together(annotations, group), clusters.codes)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from consilience.analysis.divisions import FEWEST_ITEMS
 from consilience.analysis.names import join_some, name_text, quantify
+from consilience.analysis.panels import divisions_of
 from consilience.analysis.separation import LEVEL, Separation
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, percent, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, percent, row
 
 NAMED = 6  # items of a cluster, or pairs of clusters, in a sentence
 
@@ -57,7 +59,8 @@ def section(subject: Subject) -> Section | None:
     heading = f"Which {words.items} are sorted differently"
     if not _is_powerless(found):
         within, *between = _between_clusters(subject, found)
-        sentences = [within, *_never_together(found), *between, *in_short(subject)]
+        whole = _say_divisions(subject, found)
+        sentences = [f"{within} {whole}", *_most_together(found), *_never_together(found), *between, *in_short(subject)]
         return Section("separated", heading, sentences, [_table(subject, found)])
     people = words.n_annotators(int(found.pairs["n_people"].max()))
     sentence = (
@@ -85,8 +88,7 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
     ]
     these = f": {join_some(names, NAMED)}" if names else ""
     corrected = f"Pair by pair, and corrected for all {len(found.pairs):,} pairs, {which[0].lower()}{which[1:]}"
-    uniform = "" if n_within else f" That does not make the {clusters.nouns} uniform."
-    where = [f"{corrected} {words.items} within a {clusters.noun} {be} shown to differ{these}.{uniform}"]
+    where = [f"{corrected} {words.items} within a {clusters.noun} {be} shown to differ{these}."]
     if not alike:
         return where
     return [
@@ -94,6 +96,48 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
         f"Of {quantify(len(same), f'pair of {clusters.nouns}', f'pairs of {clusters.nouns}')}, {len(alike):,} "
         f"{'has' if len(alike) == 1 else 'have'} no two {words.items} that are shown to be sorted differently: "
         f"{join_some(alike, NAMED)}.",
+    ]
+
+
+def _say_divisions(subject: Subject, found: Separation) -> str:
+    """Say which clusters are divided as a whole, by a test of each that does not go pair by pair."""
+    words, clusters = current_words(), subject.clusters
+    tested = divisions_of(subject.estimator, subject.annotations, clusters)
+    if not tested:
+        return f"That does not make the {clusters.nouns} uniform."
+    texts = []
+    for each in tested:
+        if each.p_value > LEVEL:
+            continue
+        part = join_some([name_text(name) for name in subject.annotations.items[each.part]], NAMED)
+        texts.append(
+            f"“{clusters.titles[each.cluster]}” is divided as a whole, {part} from the rest: of its {words.items}, two "
+            f"of one part are together {percent(each.within)} of the times, two of both {percent(each.between)} (p "
+            f"{number(each.p_value, 3)}, against the best divisions of sorts in which they change places)."
+        )
+    n_whole = len(tested) - len(texts)
+    if n_whole:
+        of = f"{'other ' if texts else ''}{clusters.noun if n_whole == 1 else clusters.nouns}"
+        texts.append(
+            f"No division of the {of} of at least {FEWEST_ITEMS} {words.items} is shown, which does not make them "
+            "uniform."
+        )
+    return " ".join(texts)
+
+
+def _most_together(found: Separation) -> list[str]:
+    """Say which pair was together most often, the most that others can reach; to readers who may know equal items."""
+    words = current_words()
+    if not words.are_sensory:
+        return []
+    most = found.pairs[found.pairs["share"] == found.pairs["share"].max()]
+    first, *others = [
+        f"{name_text(a)} – {name_text(b)}" for a, b in most[["item_a", "item_b"]].itertuples(index=False, name=None)
+    ]
+    also = f"as often: {join_some(others, NAMED)}" if others else "no other pair as often"
+    return [
+        f"Most often together were {first} ({percent(most['share'].iloc[0])} of those who sorted both; {also}). If two "
+        f"{words.items} are known to be the same, their share is the most that others can be expected to reach."
     ]
 
 
@@ -144,12 +188,18 @@ def _table(subject: Subject, found: Separation) -> ReportTable:
         letters = [letter_of[name]] if letter_of else []
         others = beside[name][["together", "n_people", "item_b"]] if name in beside else pd.DataFrame()
         pairs = tuple(
-            (f"{n:,}" if of else f"{n:,} of {m:,}", name_text(other))
+            (f"{n:,}" if of else f"{n:,} of {m:,}", name_text(other) + ("" if n else " (no evidence)"))
             for n, m, other in others.itertuples(index=False, name=None)
         )
         shown = Cell(pairs=pairs) if pairs else Cell("–")
         rows.append(row(name_cell(name), clusters.shown[cluster] if cluster >= 0 else "–", *letters, shown))
     letter = [] if found.letters is None else [Column("Letters", "line")]
+    no_evidence = (
+        f" No evidence: nobody put the two together, but too few put either with other {words.items} to show that they "
+        "differ."
+        if (left["together"] == 0).any()
+        else ""
+    )
     with_letters = "" if found.letters is None else f"{words.Items} that share a letter are not shown to differ. "
     return ReportTable(
         "separated",
@@ -167,7 +217,7 @@ def _table(subject: Subject, found: Separation) -> ReportTable:
             f"or kept apart more often than by chance. All {len(found.pairs):,} pairs are tested together (Holm's "
             f"method): the probability that any two equal {words.items} are shown to differ is at most {LEVEL:.0%}. "
             "Others may be told apart all the same: people sort by what they find important, and more of them might "
-            "show it."
+            f"show it.{no_evidence}"
         ),
         download=download("separated.csv", found.pairs.round(6)),
     )
