@@ -114,6 +114,7 @@ def test_pairs_that_are_not_separated_have_how_often_they_were_together(read):
     head, *rows = page.table("separated")
     assert head[-1] == "Not shown to differ from (times together, of 15)"
     assert rows[[row[0] for row in rows].index("a")][-1].split() == ["15", "b", "15", "c"]
+    assert "h (no evidence)" in rows[[row[0] for row in rows].index("g")][-1]
     text = page.section("separated").text
     assert "Pair by pair, and corrected for all 28 pairs, no two items within a cluster are shown to differ." in text
     assert "Nobody put together 1 of the 7 pairs that are not shown to differ: g – h." in text
