@@ -299,7 +299,7 @@ class Labels(Annotations):
     @property
     def indptr(self) -> Int[np.ndarray, " items_and_one"]:
         """Offsets of each item's labels: those of item i are rows ``indptr[i]`` to ``indptr[i + 1]``."""
-        return np.searchsorted(self.item, np.arange(self.n_items + 1))
+        return np.append(0, np.cumsum(np.bincount(self.item, minlength=self.n_items)))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the long table.

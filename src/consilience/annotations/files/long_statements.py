@@ -105,7 +105,7 @@ def _separator(table: Table, layout: Long) -> str | None:
     "Paris, France".
     """
     item = table.code(layout.columns["item"])
-    texts = [str(name) for name in item.names]
+    texts = [str(name) for name in item.names.to_numpy(object)]  # an Arrow index is slow to iterate over
     plural_name, text_of_all = is_plural(layout.columns["item"]), "\n".join(texts)
     for separator in SEPARATORS:
         if separator not in text_of_all:  # at once, of hundreds of thousands of names

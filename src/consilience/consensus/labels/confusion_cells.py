@@ -298,8 +298,9 @@ def digamma_rise(x: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def _rise(x: np.ndarray, n: np.ndarray, function: Function, by_series: Rise) -> np.ndarray:
+    found = np.asarray(function(x + n) - function(x))
     x, n = np.broadcast_arrays(x, n)
-    found, large = np.asarray(function(x + n) - function(x)), x > LARGE
+    large = x > LARGE
     found[large] = by_series(x[large], n[large])
     return found
 
