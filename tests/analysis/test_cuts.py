@@ -157,7 +157,7 @@ def test_the_table_of_items_names_the_nearest(fusion, fusion_page):
     (model, groupings), page = fusion, fusion_page
     head, *rows = page.table("items")
     assert head == ["Item", "Cluster", "Most often put together with"]
-    assert "The same in every row: Leaves on its own, 0%; Annotators, 9." in page.root.text
+    assert "The same in every row: Moves by itself, 0%; Annotators, 9." in page.root.text
     assert "The 9 items that are in a grouping" in page.root.text  # and not yeti
     assert sorted(row[0] for row in rows) == sorted(set(model.items_) - {"yeti"})
     number = dict(zip(model.items_, model.labels_))

@@ -51,11 +51,14 @@ def test_places_are_those_by_hand(rows):
         assert figures[[*names]].tolist() == [places.count(name) for name in names.values()]
         assert figures["n_with_next"] == max(counts)
         assert figures["next"] == (int(np.argmax(counts)) if max(counts) else None)
-        elsewhere = np.zeros(3, dtype=int)
-        for row in rows:
-            elsewhere[sorted(others(row, item))] += row[item] is not None
-        assert figures["n_in_other"] == elsewhere.max()
-        assert figures["other"] == (elsewhere.argmax() if elsewhere.any() else -1)
+        instead, both = np.zeros((2, 3), dtype=int)
+        for row in filter(lambda row: row[item] is not None, rows):
+            counted = both if place(row, item) in ("own", "part") else instead
+            counted[sorted(others(row, item))] += 1
+        most = max(range(3), key=lambda cluster: (instead[cluster], both[cluster], -cluster))
+        assert figures["n_in_other"] == instead[most] + both[most]
+        assert figures["n_in_both"] == both[most]
+        assert figures["other"] == (most if (instead + both).any() else -1)
 
 
 @given(sorts)

@@ -26,7 +26,7 @@ def test_the_outermost_items_that_an_axis_shows_are_at_its_ends():
 
 def test_an_end_of_items_that_are_hardly_shown_has_none():
     points, cos2 = np.array([[-1.0], [1.0]]), np.array([[0.1], [0.5]])
-    assert say_ends("Axis", ITEMS[:2], points, cos2, None).endswith("Axis 1: none that it shows well, against b.")
+    assert say_ends("Axis", ITEMS[:2], points, cos2, None).endswith("Axis 1: b apart from the rest.")
 
 
 def test_words_of_most_items_at_an_end_and_of_none_at_the_other_stand_with_it():

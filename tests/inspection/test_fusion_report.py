@@ -110,7 +110,7 @@ def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
     remarks = {row[0]: row[-1] for row in rows if row[-1]}
     assert remarks == {"Lumper": "one group only", "Random": "sorts unlike most others, as if at random"}
     assert "1 of 9 annotators stands out: Lumper (one group only)." in fusion_page.root.text
-    assert "1 of the 8 annotators tested sorts at chance, " in fusion_page.root.text
+    assert "1 of the 8 annotators tested sorts at chance: " in fusion_page.root.text
     assert (
         "few share: Random (gave no names). This one is kept, and counts little in the clusters, fully in the map"
         in fusion_page.root.text
@@ -281,12 +281,15 @@ def test_whoever_agrees_far_less_with_the_others_is_to_be_looked_at_though_no_we
     tests = pd.DataFrame({"p_value": 0.001, "tested": True}, index=names)
     subject = Subject(None, None, groupings)
     vars(subject).update(annotators=frame, random_sorters=tests)
-    unlike = "1 of 7 annotators agrees far less with the others than most: g (0.06, as 0.1% of random sorts have or "
-    unlike += "more; 2 of 2 in one group)"
-    far = f"{unlike}. Look at the groups before you leave anybody out."
-    assert odd_in_short(subject) == [far]
+    less = (
+        "g (agrees far less with the others than most; agreement with the others 0.06; 0.1% of random sorts agree as "
+    )
+    less += "well; 2 of 2 in one group)"
+    look = "Look at the groups before you leave anybody out."
+    assert odd_in_short(subject) == [f"1 of 7 annotators stands out: {less}. {look}"]
     vars(subject)["annotators"] = frame.assign(remark=["one group only", *frame["remark"].iloc[1:]])
-    assert odd_in_short(subject) == [f"1 of 7 annotators stands out: a (one group only). {far}"]
+    one = "a (one group only; 2 of 2 in one group)"
+    assert odd_in_short(subject) == [f"2 of 7 annotators stand out: {less} and {one}. {look}"]
     vars(subject)["annotators"] = frame.assign(remark="")
     assert odd_in_short(subject) == ["Nobody stands out, so no annotator needs leaving out."]
     vars(subject)["random_sorters"] = tests.assign(tested=[True] * 6 + [False])

@@ -53,7 +53,7 @@ def test_others_are_told_of_whole_names_only(other):
 def test_certainty_is_how_often_items_stay_in_findings_tables_and_cards(page):
     assert [row[0] for row in page.table("uncertain")[1:]] == ["pear", "kiwi", "lime"]
     least = "pear (40%), kiwi (30%) and lime (15%)"
-    assert f"Least certain, by how often it would leave its cluster on its own: {least}." in page.root.text
+    assert f"Least certain, by how often it would move to another cluster by itself: {least}." in page.root.text
     cards = [each.text for each in page.root.all("div") if each.attributes.get("class") == "listed"]
     orders = [sorted(filter(card.__contains__, PRODUCTS), key=card.rindex) for card in cards]
     assert sorted(orders) == [["nut", "fig", "pear"], ["plum", "lime", "kiwi"]]

@@ -19,13 +19,13 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     It is with its cluster if at least half of the others that were sorted are in its group, and with a part of it if
     fewer are, but no other cluster has more in the group.
 
-    Returns DataFrame, indexed by the items: `n_sorted`, `n_with_cluster`, `n_with_part`, `n_alone`; `next`, the item of
-    another cluster with which it is most often, None if there is none, and `n_with_next`, the groupings in which the
-    two are together; `other`, the number of the other cluster with whose items it is most often, -1 if with none,
-    `n_in_other`, and `n_in_both`, of these the groupings in which it is with its own or part of it, too. It is with
-    those of another cluster if at least half of them that were sorted are in its group, whether with its own or
-    not; or if it is neither with its own nor alone, and the group has most items of that cluster; of several, the
-    one of which these are the largest part.
+    Returns DataFrame, indexed by the items: `n_sorted`, `n_with_cluster`, `n_with_part`, `n_alone`; `next`, the
+    item of another cluster with which it is most often, None if there is none, and `n_with_next`, the groupings in
+    which the two are together; `other`, the number of the cluster with whose items it is most often instead, -1 if
+    with none, `n_in_other`, and `n_in_both`, of these the groupings in which it is with its own or part of it, too.
+    It is with those of another cluster if at least half of them that were sorted are in its group, whether with its
+    own or not; or if it is neither with its own nor alone, and the group has most items of that cluster; of
+    several, the one of which these are the largest part.
 
     Examples
     --------
@@ -56,7 +56,9 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     has_half = 2 * others[row, most] >= there[groupings.grouping_of_group[group], most]
     is_other = ~(alone | is_with | is_part | has_half)
     np.add.at(in_other, (item[is_other], most[is_other]), 1)
-    other, n_in_other = in_other.argmax(1), in_other.max(1, initial=0)
+    instead = in_other - in_both
+    other = (instead + in_other / (in_other.max(initial=0) + 1)).argmax(1)  # of as many instead, the one in both most
+    n_in_other = in_other[np.arange(groupings.n_items), other]
     counts = (np.bincount(item[mask], minlength=groupings.n_items) for mask in (slice(None), is_with, is_part, alone))
     n_sorted, n_with, n_part, n_alone = counts
     return pd.DataFrame(

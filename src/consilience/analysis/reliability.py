@@ -68,7 +68,11 @@ def _say_halves(found: Mapping[str, Any] | None) -> list[str]:
     if found is None or found["note"] or not found["value"] > 0:
         return []
     words, whole = current_words(), found["value"]
-    enough = "enough" if whole >= ENOUGH else f"below the {ENOUGH:.2f} that is usual where decisions hang on it"
+    enough = (
+        f"enough for these shares, by the {ENOUGH:.2f} that is usual"
+        if whole >= ENOUGH
+        else f"below the usual {ENOUGH:.2f}"
+    )
     return [
         f"Between two panels of this size, how often two {words.items} are together would correlate with r = "
         f"{whole:.2f} ({whole / (2 - whole):.2f} between two of half the size, {2 * whole / (1 + whole):.2f} of twice "

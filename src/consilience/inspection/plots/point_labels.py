@@ -39,11 +39,11 @@ def name_points(
     n_first: int = 0,
     outlines: Sequence[tuple[str, np.ndarray]] = (),
 ) -> None:
-    """Write each name next to its point, on the first side where it covers no point and no earlier name, nor is as near
-    to another point.
+    """Write each name next to its point, on the first side where it covers no point and no earlier name.
 
     Names do not cover the legend, the horizontal lines at the heights `rules` or the vertical ones at `uprights`.
-    With `leaders`, names without room are put further away, at the end of a thin line, but not beside another point.
+    With `leaders`, names without room, or of many as near to another point, are put further away, at the end of a thin
+    line, but not beside another point.
     The first `n_first` may be further off and beside others, and come before any others; of the rest, those may that
     have no room else, if there are few. Names that still have no room are hidden. Names
     of `outlines`, each with the corners of a convex one, come before all others, bold, outside of it and of others.
@@ -118,13 +118,12 @@ class PointNames(AtDraw):
         taken = np.vstack([taken, *self._name_outlines(ax, renderer, frame, taken, scale)])
         sizes = [self._size(text, renderer, scale) for text in self.texts]
         led = bool(self.texts) and self.texts[0].arrow_patch is not None
+        few = len(self.texts) - self.n_first <= FEW
         left = []
         for number, (place, size) in enumerate(zip(places, sizes, strict=True)):
             free = np.delete(taken, number, axis=0)
-            boxes = (_box(place, AWAY * side, size) for side in SIDES)
-            found = next(
-                (box for box in boxes if _is_free(box, frame, free) and _is_nearest(box, number, places)), None
-            )
+            boxes = [box for side in SIDES if _is_free(box := _box(place, AWAY * side, size), frame, free)]
+            found = next((box for box in boxes if few or not led or _is_nearest(box, number, places)), None)
             _put_text(self.texts[number], place, found, led=False)
             if found is not None:
                 taken = np.vstack([taken, found])
@@ -135,7 +134,7 @@ class PointNames(AtDraw):
         for number in left if led else []:
             taken = self._lead(number, places, sizes[number], frame, taken)
         hidden = [number for number in left if not self.texts[number].get_visible()]
-        for number in hidden if led and len(self.texts) - self.n_first <= FEW else []:
+        for number in hidden if led and few else []:
             taken = self._lead(number, places, sizes[number], frame, taken, is_first=True)
 
     def _lead(

@@ -32,6 +32,7 @@ from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
 
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
+FEW_FIRM = 2  # clusters that are named as firm
 OPEN = 3  # doubts about clusters that are said
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
@@ -39,7 +40,6 @@ WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many
 RIVAL, RIVALS = 0.5, 2  # share of the users of a name that another has to have to be said, and how many are
 RARE, COMPANIONS = 5, 3  # names of a cluster without a common one, and items put with a single one, that are listed
 OFTEN_JOINED = 0.2  # share of the draws in which a cluster is one with another, for it to be said
-DIVIDERS = 0.25  # share of the people who divide a cluster, for it to be said
 MANY_DOUBTED = 0.05  # share of the items in doubt, above which nobody is told to rely on all of them
 
 
@@ -48,9 +48,6 @@ def lead(subject: Subject) -> str:
     words, clusters = current_words(), subject.clusters
     n_items = words.n_items(subject.annotations.n_items)
     number = quantify(len(clusters.names), clusters.noun, clusters.nouns)
-    n_alone = int((clusters.sizes == 1).sum())
-    if 0 < n_alone < len(clusters.names) and not clusters.is_named:
-        number += f", {n_alone:,} of them of a single {words.item}"
     text = f"{n_items} {'fall' if subject.annotations.n_items != 1 else 'falls'} into {number}"
     if subject.can.has_tags:
         text = f"{n_items} have {quantify(len(subject.estimator.tags_), 'tag')} in {len(clusters.names):,} combinations"
@@ -81,10 +78,13 @@ def _say_how_firm(subject: Subject, found: Certainty) -> str:
     if not n_firm:
         return f", none of them firm: fewer than {percent(RELIABLE)} of {panels}, would find any of them again"
     how_many = "all" if n_firm == n_all else f"{n_firm:,}"
-    least = percent(float(subject.moves.found_again[firm].min()))
-    often = "roughly" if certainty_sections.are_rough(subject, found) else "at least"
+    least, most = (percent(float(share)) for share in np.quantile(subject.moves.found_again[firm], (0, 1)))
+    often = ("roughly " if certainty_sections.are_rough(subject, found) else "") + least
+    often += f" to {most}" if most != least else ""
     it = "it" if n_firm == 1 else "each"
-    return f", {how_many} of them firm: {often} {least} of {panels}, would find {it} again"
+    titles = [f"“{subject.clusters.titles[code]}”" for code in np.flatnonzero(firm)]
+    which = f" ({join_names(titles)})" if n_firm <= FEW_FIRM and n_firm < n_all else ""
+    return f", {how_many} of them firm{which}: {often} of {panels}, would find {it} again"
 
 
 def _say_what_is_open(subject: Subject) -> list[str]:
@@ -92,13 +92,15 @@ def _say_what_is_open(subject: Subject) -> list[str]:
     words, clusters = current_words(), subject.clusters
     joined, titles = np.triu(_often_joined(subject)), [f"“{title}”" for title in clusters.titles]
     found, told = list[tuple[float, str]](), set[int]()
+    again = subject.moves.found_again
     for a, b in np.argwhere(joined >= OFTEN_JOINED).tolist():
-        found.append((joined[a, b], f"whether {titles[a]} and {titles[b]} are two ({percent(joined[a, b])} join them)"))
-        told |= {a, b}
+        explained = {code for code in (a, b) if 2 * joined[a, b] >= 1 - again[code]}  # why it is seldom found again
+        how_often = f"{percent(joined[a, b])} join them"
+        found += [(joined[a, b], f"whether {titles[a]} and {titles[b]} are two ({how_often})")] if explained else []
+        told |= explained
     for split in subject.moves.splits:
         found.append((split.share, f"whether {titles[split.cluster]} is one ({percent(split.share)} divide it)"))
         told.add(split.cluster)
-    again = subject.moves.found_again
     weak = [code for code in np.flatnonzero(~_are_firm(subject)).tolist() if code not in told]
     found += [(1 - again[code], f"{titles[code]} ({percent(again[code])} find it again)") for code in weak]
     found.sort(key=lambda each: -each[0])
@@ -139,7 +141,9 @@ def _trust(subject: Subject) -> str:
         if n_doubted == len(subject.items):
             return f"Look at each {words.item} before you rely on its {clusters.noun}."
         return f"You can rely on the {clusters.nouns} of the others."
-    return f"You can rely on {'what is firm' if _say_what_is_open(subject) else f'these {clusters.nouns}'}."
+    marked = f", not on {words.items} in doubt (?)" if certainty_sections.are_marked(subject).any() else ""
+    which = "these" if _are_firm(subject).all() else "the firm"
+    return f"You can rely on {which} {clusters.nouns}{marked}."
 
 
 def cautions(subject: Subject) -> list[str]:
@@ -162,14 +166,14 @@ def lists(subject: Subject) -> ClusterLists:
         rough = certainty_sections.how_rough(subject, cast(Certainty, subject.certainty))
         readings += [
             f"Firm: at least {percent(RELIABLE)} of other panels, simulated from these people, find much the same "
-            f"{noun} again, and seldom join or divide it. Made, found again: much the same, {_same_of(subject)}.",
+            f"{noun} again, and seldom join or divide it. Much the same: {_same_of(subject)}.",
             *rough,
         ]
     elif subject.are_grouped:
-        readings.append(f"Made: much the same, {_same_of(subject)}.")
+        readings.append(f"Much the same: {_same_of(subject)}.")
     if any(remark for each in found for _, remark in each.items):
         doubt = (
-            f"?: in doubt, with the {noun} where it is most often besides; more than {1 - SELDOM_STAYS:.0%} of other "
+            f"?: in doubt, with the {noun} where it is else most often; more than {1 - SELDOM_STAYS:.0%} of other "
             f"panels would move the {words.item} on its own, or fewer than two thirds of these {words.annotators} put "
             f"it with its {noun} or a part of it."
         )
@@ -194,7 +198,6 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
     tied, others = list[list[str]]([[]] * len(called)), called
     if any(called):  # else there may be no groups
         tied, others = tied_names(subject.names, called), next_names(subject.names, called)
-    few_namers = f" of {subject.n_namers:,}" if subject.of_namers else ""
     sure, marked = subject.certainty, np.zeros(len(items), dtype=bool)
     if sure is not None:
         marked = certainty_sections.are_marked(subject)
@@ -220,7 +223,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             so = f"{'just ' if word else ''}so" if len(tied[code]) == 1 else join_some(tied[code], TIED)
             each = (word or _list(wordings)) if len(tied[code]) == 1 else f" each{word}"
             rivals = "" if len(tied[code]) > 1 else _say_rivals(subject, code, called)
-            about.append(f"called {so} by {users:,}{few_namers}{each}{rivals}")
+            about.append(f"called {so} by {users:,} of these{each}{rivals}")
         elif any(called):
             central = f": its most central {words.items}" if len(mine) > N_NAMED else ""
             about.append(f"without a name in common{central}{_rare_names(subject, code)}")
@@ -238,9 +241,13 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
 
 
 def _where_else(subject: Subject, item: int) -> str:
-    """Return a question mark with the other cluster with which most people put an item, or most draws if none does."""
-    titles, places = subject.clusters.titles, subject.places
-    other = MISSING if places is None else int(places["other"].iloc[item])
+    """Return a question mark with the cluster where most people put an item instead, or most draws if nobody does."""
+    titles, other = subject.clusters.titles, MISSING
+    if subject.places is not None:
+        place = subject.places.iloc[item]
+        other, n_instead = place["other"], place["n_in_other"] - place["n_in_both"]
+        if place["n_alone"] > n_instead and subject.clusters.sizes[subject.clusters.codes[item]] > 1:
+            return "? alone"
     if other == MISSING and (gone := subject.moves.goes_singly_to(item)) is not None:
         other = gone[0]
     return f"? {titles[other]}" if other >= 0 else "?"
@@ -250,7 +257,7 @@ def _say_who_made(subject: Subject, code: int, size: int) -> str:
     """Say how many people made much the same as a cluster, or left its only item alone."""
     made, people = subject.makers.iloc[code], subject.annotations.n_annotators
     if size > 1:
-        return f"made by {int(made['roughly']):,} of {people:,}, exactly by {int(made['exactly']):,}"
+        return f"much the same made by {int(made['roughly']):,} of {people:,}"
     n_sorted, exactly = int(made["n_sorted"]), int(made["exactly"])
     who = f"{people:,}" if n_sorted == people else f"the {n_sorted:,} who sorted it"
     return f"left alone by {exactly:,} of {who}{_companions(subject, code)}"
@@ -258,7 +265,10 @@ def _say_who_made(subject: Subject, code: int, size: int) -> str:
 
 def _say_what_becomes_of(subject: Subject, code: int) -> list[str]:
     """Say how many other panels find a cluster again, or have it as one with another, or divide it."""
-    joined, found = _often_joined(subject)[code], list[str]()
+    joined, found = (
+        _often_joined(subject)[code],
+        [f"found again by {percent(subject.moves.found_again[code])} of panels"],
+    )
     if joined.max() >= OFTEN_JOINED:
         partner = int(joined.argmax())
         people = _count_joiners(subject, code, partner)
@@ -268,7 +278,7 @@ def _say_what_becomes_of(subject: Subject, code: int) -> list[str]:
         for split in subject.moves.splits
         if split.cluster == code
     ]
-    return found or [f"found again by {percent(subject.moves.found_again[code])} of panels"]
+    return found
 
 
 def _count_joiners(subject: Subject, code: int, partner: int) -> str:
@@ -277,7 +287,7 @@ def _count_joiners(subject: Subject, code: int, partner: int) -> str:
         return ""
     codes, people = subject.clusters.codes, current_words().n_annotators(subject.annotations.n_annotators)
     _, n_joined = count_apart(subject.groupings, *(np.flatnonzero(codes == each) for each in (code, partner)))
-    return f" and for {n_joined:,} of {people}" if n_joined else f", but for none of {people}"
+    return f", and most of both in one group of {n_joined:,} of {people}"
 
 
 def _say_divided(subject: Subject, code: int) -> list[str]:
@@ -285,18 +295,12 @@ def _say_divided(subject: Subject, code: int) -> list[str]:
     if subject.cuts is None or subject.places is None:
         return []
     own = subject.cuts[1]
-    for part in own.divided:
+    people = current_words().n_annotators(subject.annotations.n_annotators)
+    for part in best_cuts.divided_by_people(subject):
         new = part.codes != own.codes
-        if own.codes[new][0] != code:
-            continue
-        items = subject.items["item"].to_numpy()
-        places = np.flatnonzero(np.isin(items, own.items[new]))
-        rest = np.setdiff1d(np.flatnonzero(subject.clusters.codes == code), places)
-        n_apart, _ = count_apart(subject.groupings, places, rest)
-        if n_apart >= DIVIDERS * subject.annotations.n_annotators:
-            names = join_some([name_text(name) for name in items[places]], certainty_sections.MOST_SPLIT)
-            people = current_words().n_annotators(subject.annotations.n_annotators)
-            return [f"{n_apart:,} of {people} keep {names} apart from the rest"]
+        if own.codes[new][0] == code:
+            names = join_some(list(map(name_text, own.items[new])), certainty_sections.MOST_SPLIT)
+            return [f"{best_cuts.count_dividers(subject, part):,} of {people} keep {names} apart from the rest"]
     return []
 
 

@@ -31,7 +31,9 @@ def say_ends(
         low, high = (_outermost(items, side * along, shown) for side in (-1, 1))
         own, other = _words_of(low, high, said), _words_of(high, low, said)
         any_words |= bool(own or other)
-        texts.append(f"{axis} {number}: {_say_end(low, own)} against {_say_end(high, other)}")
+        ends = [_say_end(end, with_it) for end, with_it in ((low, own), (high, other)) if len(end)]
+        apart = f"{ends[0]} apart from the rest" if len(ends) == 1 else " against ".join(ends) or "none shown well"
+        texts.append(f"{axis} {number}: {apart}")
     if not texts:
         return ""
     brackets = ", in brackets words said more often than by chance of most of them" if any_words else ""
@@ -58,6 +60,4 @@ def _words_of(end: pd.Index, other: pd.Index, said: pd.DataFrame) -> list[str]:
 
 
 def _say_end(items: pd.Index, words: list[str]) -> str:
-    if not len(items):
-        return "none that it shows well,"
     return join_names(list(map(name_text, items))) + (f" ({', '.join(words)})" if words else "")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import cast
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
@@ -18,6 +21,7 @@ from consilience.analysis.cut_figures import (
     joined_and_apart,
 )
 from consilience.analysis.cuts import ABOUT_SILHOUETTE
+from consilience.analysis.item_places import count_apart
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
@@ -27,6 +31,7 @@ from consilience.metrics.clusterings import ari
 NAMED = 8  # items that a cut puts elsewhere, in a sentence
 HEADING = "Fewer clusters, or more"
 ALONE = "leaves"
+DIVIDERS = 0.25  # share of the people who divide a cluster, for it to be said
 DIVISIONS = 2  # clusters in two parts that are said
 EXPLAINED = 2  # cuts that are nearly as good, and are said to join or leave what
 
@@ -36,7 +41,32 @@ def section(subject: Subject) -> Section | None:
     if subject.cuts is None:
         return None
     found, own = subject.cuts
+    own = replace(own, divided=tuple(divided_by_people(subject)))
     return Section("cuts", HEADING, sentences(found, own), [table(found, own)])
+
+
+def divided_by_people(subject: Subject) -> list[OwnClusters]:
+    """Return the report's clusters with one in two parts that many people keep apart, or others would."""
+    if subject.cuts is None:
+        return []
+    likely = {tuple(split.items) for split in subject.moves.splits} if subject.certainty is not None else set()
+    least = DIVIDERS * subject.annotations.n_annotators
+    divided = subject.cuts[1].divided
+    return [part for part in divided if tuple(_new(subject, part)) in likely or count_dividers(subject, part) >= least]
+
+
+def count_dividers(subject: Subject, part: OwnClusters) -> int:
+    """Count who has most of a part of a cluster apart from most of the rest; 0 if some sorted several times."""
+    if subject.places is None:
+        return 0
+    new, codes = _new(subject, part), subject.clusters.codes
+    return count_apart(subject.groupings, new, np.setdiff1d(np.flatnonzero(codes == codes[new[0]]), new))[0]
+
+
+def _new(subject: Subject, part: OwnClusters) -> Int[np.ndarray, " some"]:
+    """Return the places of the items that are a cluster of their own in a divided one."""
+    own = cast(tuple[CutFigures, OwnClusters], subject.cuts)[1]
+    return np.sort(subject.annotations.items.get_indexer(own.items[part.codes != own.codes]))
 
 
 def in_short(subject: Subject) -> list[str]:

@@ -57,7 +57,7 @@ def in_short(subject: Subject) -> list[str]:
     if len(worst):
         names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["singly"].items()]
         findings.append(
-            f"Least certain, by how often it would leave its {clusters.noun} on its own: {join_names(names)}."
+            f"Least certain, by how often it would move to another {clusters.noun} by itself: {join_names(names)}."
         )
     return findings + _split_in_short(subject)
 
@@ -190,7 +190,7 @@ def beyond_chance(found: Certainty) -> float:
 def leave_singly(subject: Subject) -> np.ndarray:
     """Share of the draws in which each item leaves its cluster on its own; see `Moves.moves_with_others`."""
     stays = cast(Certainty, subject.certainty).items["stays"].to_numpy()
-    return 1 - stays - subject.moves.moves_with_others(len(stays))
+    return np.maximum(1 - stays - subject.moves.moves_with_others(len(stays)), 0)
 
 
 def are_in_doubt(subject: Subject, least: float) -> np.ndarray:
@@ -305,7 +305,7 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
             Column("With part of it"),
             Column("Alone"),
             Column("Elsewhere most with", clusters.kind),
-            *(Column("Instead"), Column("With both"), Column("Leaves on its own")),
+            *(Column("Instead"), Column("With both"), Column("Moves by itself")),
         ],
         rows,
         reading=(
@@ -347,16 +347,16 @@ def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
         [
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), kind),
-            Column("Leaves on its own"),
+            Column("Moves by itself"),
             *(Column("Pairs that come out the same"), Column("Then mostly in", kind)),
             *([] if given is None else [Column("Labels given", "wide")]),
         ],
         rows,
         reading=(
-            f"{words.Items} that leave their {clusters.noun} on their own in more than {1 - STAYS:.0%} of the draws, "
-            f"the most often first; those above {1 - SELDOM_STAYS:.0%} are worth another look, or more people. On its "
-            f"own: not with most of its {clusters.noun}, as where two are joined, nor with a part that often splits "
-            "off. Then mostly in: of the draws in which it leaves on its own; in brackets, in how many of all draws."
+            f"{words.Items} that leave their {clusters.noun} by themselves in more than {1 - STAYS:.0%} of the draws, "
+            f"the most often first; those above {1 - SELDOM_STAYS:.0%} are worth another look, or more people. By "
+            f"itself: not with most of its {clusters.noun}, as where two are joined, nor with a part that often splits "
+            "off. Then mostly in: of the draws in which it moves by itself; in brackets, in how many of all draws."
         ),
         more=f"{left:,} more that leave in more than {1 - STAYS:.0%} of the draws" if left > 0 else "",
     )

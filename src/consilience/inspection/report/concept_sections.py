@@ -79,7 +79,7 @@ def bridging_section(subject: Subject) -> Section | None:
         f"another, those with one of another {clusters.noun}; this does not depend on where the map has room."
     )
     also = [Column(f"Put together outside its {clusters.noun}")]
-    also += [] if singly is None else [Column(f"Leaves its {clusters.noun} on its own")]
+    also += [] if singly is None else [Column("Moves by itself")]
     by_item = ReportTable(
         "bridging",
         f"Bridging values of the {words.items}, bridges first",
@@ -216,8 +216,8 @@ def _say_ends(rated: ItemRatings, scale: str, ends: pd.DataFrame | None) -> str:
         ]
         so = ""
         if ends is not None:
-            so = f" (in {percent(ends.loc[(name, scale), end])} of draws of other {current_words().annotators})"
-        said.append(f"{end} is “{titles[name]}”{so}, {join_names(each)}")
+            so = f" (if others sorted, with these ratings, in {percent(ends.loc[(name, scale), end])} of panels)"
+        said.append(f"{end} is “{titles[name]}”, {join_names(each)}{so}")
     return f"{as_text(scale)}: {'; '.join(said)}." if said else ""
 
 

@@ -55,7 +55,7 @@ from consilience.metrics.clusterings import ari
 
 EXPLORED = "What belongs together"  # heading of the section
 MOST_CUTS = 100  # clusters of the finest cut
-LEAVES = "Leaves on its own: in how many other panels, and not with most of its cluster or a part of it. "
+LEAVES = "Moves by itself: in how many other panels it leaves its cluster, but not with most or a part of it. "
 NEAREST = 3  # items that the table lists next to each
 
 
@@ -222,7 +222,7 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
     """Return the table of the items that are in a grouping, with those that each was most often put together with."""
     words = current_words()
     sure = next((name for name in ("leaves", "probability") if name in items), "")
-    heading = "Leaves on its own" if sure == "leaves" else clusters.measure.capitalize()
+    heading = "Moves by itself" if sure == "leaves" else clusters.measure.capitalize()
     counts, of = together(memberships).toarray(), count_presented(memberships).toarray()
     share = np.divide(counts, of, out=np.full(of.shape, -1.0), where=of > 0)
     np.fill_diagonal(share, -2.0)

@@ -262,17 +262,17 @@ def _about_plane(subject: Subject) -> str:
         return f"{shown} Kruskal's stress-1 of their plane is {fit} ({kept})."
     least = co_occurrence.least_stress(places)
     return (
-        f"{shown} Kruskal's stress-1 ({kept}) of a nonmetric scaling of these sorts, which makes it small, is "
-        f"{number(least)}: {_beside_studies(least)} of 69 studies of concept mapping (Rosas & Kane 2012), whose mean "
-        f"is {number(USUAL_STRESS)}; the plane drawn here, which does not make it small, has {fit}."
+        f"{shown} Kruskal's stress-1 ({kept}) of this plane is {fit}. To be set beside the "
+        f"{' to '.join(map(number, STRESS_OF_STUDIES))} of 69 concept maps (mean {number(USUAL_STRESS)}; Rosas & Kane "
+        f"2012), which were scaled to make it small, is that of such a scaling here: {number(least)}, "
+        f"{_beside_studies(least)} that range."
     )
 
 
 def _beside_studies(stress: float) -> str:
     """Say whether a stress, as it is written, is in the range of published studies."""
     low, high = STRESS_OF_STUDIES
-    place = "below" if round(stress, 2) < low else "above" if round(stress, 2) > high else "within"
-    return f"{place} the {number(low)} to {number(high)}"
+    return "below" if round(stress, 2) < low else "above" if round(stress, 2) > high else "within"
 
 
 def about_axes(subject: Subject) -> str:

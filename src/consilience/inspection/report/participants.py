@@ -182,28 +182,19 @@ def odd_in_short(subject: Subject) -> list[str]:
     if odd.empty:
         is_open = said or (is_sort and (found is None or not found["tested"].all()))
         return [] if is_open else [nobody_odd()]
-    far = odd.str.contains(THAN_MOST, regex=False)
-    if found is not None:
-        far &= (found["p_value"] < P_VALUE).reindex(odd.index)
-    people, sentences = words.n_annotators(len(frame)), list[str]()
-    if not far.all():
-        names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd[~far].items()]
-        verb = "stands" if len(names) == 1 else "stand"
-        sentences.append(f"{len(names):,} of {people} {verb} out: {join_some(names, ODD)}.")
-    if far.any():
-        agreement = frame.loc[odd.index[far], "with_others"].sort_values(kind="stable")
-        names = agreement.index.tolist()
-        known = dict(zip(names, map(number, agreement), strict=True))
+    names = odd.index.tolist()
+    known = {name: remark.removeprefix("outlier: ").partition(":")[0] for name, remark in odd.items()}
+    far = odd.index[odd.str.contains(THAN_MOST, regex=False)]
+    for name in far:
+        known[name] += f"; agreement with the others {number(frame.loc[name, 'with_others'])}"
         if found is not None:
-            random = found["p_value"].reindex(names)
-            known = {name: f"{known[name]}, as {_share(random[name])} of random sorts have or more" for name in names}
-        verb = "agrees" if len(names) == 1 else "agree"
-        sentences.append(
-            f"{len(names):,} of {people} {verb} far less with the others than most: "
-            f"{_some_with_groups(subject, names, known)}{_without(subject, names)}. Look at the groups before you "
-            "leave anybody out."
-        )
-    return [" ".join(sentences)]
+            known[name] += f"; {_share(found.loc[name, 'p_value'])} of random sorts agree as well"
+    verb, who = "stands" if len(names) == 1 else "stand", words.n_annotators(len(frame))
+    listed, end = join_some([f"{name_text(name)} ({remark})" for name, remark in known.items()], ODD), "."
+    if len(far):
+        listed = _some_with_groups(subject, names, known)
+        end = f"{_without(subject, names)}. Look at the groups before you leave anybody out."
+    return [f"{len(names):,} of {who} {verb} out: {listed}{end}"]
 
 
 def are_many_at_chance(subject: Subject) -> bool:
@@ -224,8 +215,8 @@ def chance_in_short(subject: Subject) -> list[str]:
     are_marked = set(names) == set(marked_names(cast(pd.DataFrame, subject.random_sorters)))  # and named there
     who = "" if are_marked else f": {join_some(list(map(name_text, names)), NAMED)}"
     return [
-        f"{len(names):,} of {people}{of_panel} {'sorts' if one else 'sort'} at chance, as 1 in {1 / P_VALUE:.0f} "
-        f"random sorts agree as well or better{who}. {_probably_random(subject)}",
+        f"{len(names):,} of {people}{of_panel} {'sorts' if one else 'sort'} at chance: at least {P_VALUE:.0%} of "
+        f"random sorts agree as well{who}. {_probably_random(subject)}",
         *_untested_in_short(subject),
     ]
 
@@ -265,8 +256,10 @@ def _probably_random(subject: Subject) -> str:
     if not marked:
         return "None of them is as if at random with a probability of 50% or more."
     verb, own = ("Sorts", "a principle") if len(marked) == 1 else ("Sort", "principles")
+    known = {name: f"{_share(found.loc[name, 'p_value'])} of random sorts agree as well" for name in marked}
+    names = _some_with_groups(subject, marked, known)
     return (
-        f"{verb} unlike most others, as if at random or by {own} that few share: {_some_with_groups(subject, marked)}. "
+        f"{verb} unlike most others, as if at random or by {own} that few share: {names}. "
         f"{_how_they_count(subject, marked)}{_without(subject, marked)}; look at the groups."
     )
 

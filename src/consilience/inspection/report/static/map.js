@@ -208,7 +208,8 @@ class MapView {
     const sides = [[x + room, y - 6], [x - room - wide, y - 6], [x - wide / 2, y - room - 12], [x - wide / 2, y + room]];
     const boxes = sides.map(([left, top]) => [left, top, left + wide, top + 12]);
     const own = (found) => apart(found, this.places[item]);
-    const isNearest = (found) => this.places.every((place, other) => other === item || apart(found, place) >= own(found));
+    const isFew = this.state.n <= MOST_LED; // all of few are named, so that none seems to be another's name
+    const isNearest = (found) => isFew || this.places.every((place, other) => other === item || apart(found, place) >= own(found));
     const box = boxes.find((found) => isFree(found, item) && isNearest(found)) ?? (isLit ? boxes[0] : null);
     const text = this.names[item];
     text.setAttribute("visibility", box ? "visible" : "hidden");
