@@ -58,6 +58,8 @@ def test_places_are_those_by_hand(rows):
         most = max(range(3), key=lambda cluster: (instead[cluster], both[cluster], -cluster))
         assert figures["n_in_other"] == instead[most] + both[most]
         assert figures["n_in_both"] == both[most]
+        own = [row for row in rows if row[item] is not None and place(row, item) in ("own", "part")]
+        assert figures["n_joined"] == sum(bool(others(row, item)) for row in own)
         assert figures["other"] == (most if (instead + both).any() else -1)
 
 

@@ -187,7 +187,7 @@ def test_the_part_that_splits_off_is_a_finding(sorts):
     subject = Subject.of(findings_of_model(model, certainty=replace(found, draws=draws)))
     names = " and ".join(model.items_[part])
     n_apart, _ = count_apart(subject.groupings, part, np.setdiff1d(np.flatnonzero(model.labels_ == 0), part))
-    people = f"{n_apart} of 10 annotators keep {names} apart from the rest"
+    people = f"{n_apart} of 10 annotators divide it, with {names} apart"
     text = f"Most likely to divide: “{subject.clusters.titles[0]}”, in 75% of panels; {people}."
     assert text in certainty_sections.in_short(subject)
     assert not certainty_sections.are_in_doubt(subject, 0.8)[part].any()  # they leave together

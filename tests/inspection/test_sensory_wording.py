@@ -1,5 +1,6 @@
 """What the report on a free sort of few products says of words, certainty, ties and what was not tested."""
 
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -42,12 +43,19 @@ def other(found, read):
     return read(report(found[0], certainty=None, words="cards,participants"))
 
 
-def test_cards_count_those_who_use_the_word_too(page):
-    assert "(12 say “acid” of some of these, alone or among other words)" in page.root.text
+def test_cards_have_the_words_that_are_said_of_their_products_more_often_than_by_chance(page):
+    cards = [each.text for each in page.root.all("div") if each.attributes.get("class") == "listed"]
+    said = [card.partition("; said more often than by chance: ")[2].partition(";")[0] for card in cards]
+    words = page.file("words.csv")
+    for card, told in zip(cards, said, strict=True):
+        mine = words[[item in card.partition("of panels")[2] for item in words["item"]]]
+        often = mine.loc[mine["p_corrected"] <= 0.05].groupby("word").size()
+        assert set(re.split(", | and ", told)) - {""} <= set(often.index[2 * often > mine["item"].nunique()])
+    assert any(said)
 
 
 def test_others_are_told_of_whole_names_only(other):
-    assert "a word of" not in other.root.text
+    assert "said more often than by chance" not in other.root.text
 
 
 def test_certainty_is_how_often_items_stay_in_findings_tables_and_cards(page):

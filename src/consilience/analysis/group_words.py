@@ -170,15 +170,6 @@ def group_words(groupings: Any, *, min_annotators: Integer = 3, separators: Any 
     return GroupWords(words, counts, tests)
 
 
-def n_saying_of(groupings: Groupings, name: str, items: Int[np.ndarray, " some"]) -> int:
-    """Count the annotators who say a word of any of some items."""
-    group, word, spelling = _words_of_groups(groupings, SEPARATORS)
-    same = spelling.index[spelling.map(name_key) == name_key(name)]
-    has_any = np.asarray(groupings.incidence.tocsr()[items].sum(0)).ravel() > 0
-    said = np.isin(word, same) & has_any[group]
-    return len(np.unique(groupings.annotator_of_group[group[said]]))
-
-
 def _words_of_groups(
     groupings: Groupings, separators: str
 ) -> tuple[Int[np.ndarray, " uses"], Int[np.ndarray, " uses"], pd.Series]:

@@ -22,16 +22,17 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     Returns DataFrame, indexed by the items: `n_sorted`, `n_with_cluster`, `n_with_part`, `n_alone`; `next`, the
     item of another cluster with which it is most often, None if there is none, and `n_with_next`, the groupings in
     which the two are together; `other`, the number of the cluster with whose items it is most often instead, -1 if
-    with none, `n_in_other`, and `n_in_both`, of these the groupings in which it is with its own or part of it, too.
-    It is with those of another cluster if at least half of them that were sorted are in its group, whether with its
-    own or not; or if it is neither with its own nor alone, and the group has most items of that cluster; of
-    several, the one of which these are the largest part.
+    with none, `n_in_other`, and `n_in_both`, of these the groupings in which it is with its own or part of it, too;
+    `n_joined`, those in which it is with its own and with any other. It is with those of another cluster if at
+    least half of them that were sorted are in its group, whether with its own or not; or if it is neither with its
+    own nor alone, and the group has most items of that cluster; of several, the one of which these are the largest
+    part.
 
     Examples
     --------
     >>> sorts = Groupings.from_matrix([["a", "a"], ["a", "a"], ["b", "a"], ["b", "b"], ["b", "b"]], items=list("pqrst"))
     >>> count_places(sorts, np.array([0, 0, 1, 1, 1]), 2).loc["r"].astype(str).tolist()
-    ['2', '1', '0', '0', 'p', '1', '0', '1', '0']
+    ['2', '1', '0', '0', 'p', '1', '0', '1', '0', '0']
     """
     member = csr_array(codes[:, None] == np.arange(n_clusters), dtype=np.int64)
     held = (csr_array(groupings.incidence.astype(np.int64).T) @ member).toarray()
@@ -48,13 +49,13 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
     others[row, own] = 0
     is_part = ~is_with & (n_own > 0) & (n_own >= others.max(1, initial=0))
     in_other, in_both = np.zeros((2, groupings.n_items, n_clusters), dtype=np.int64)
-    halves, cluster = np.nonzero((others > 0) & (2 * others >= there[groupings.grouping_of_group[group]]))
+    has_half = (others > 0) & (2 * others >= there[groupings.grouping_of_group[group]])
+    halves, cluster = np.nonzero(has_half)
     np.add.at(in_other, (item[halves], cluster), 1)
     np.add.at(in_both, (item[halves], cluster), is_with[halves] | is_part[halves])
     size = np.maximum(np.bincount(codes[codes >= 0], minlength=n_clusters), 1)
     most = (others + others / (size * (len(codes) + 1))).argmax(1)  # of as many items, the larger part
-    has_half = 2 * others[row, most] >= there[groupings.grouping_of_group[group], most]
-    is_other = ~(alone | is_with | is_part | has_half)
+    is_other = ~(alone | is_with | is_part | has_half[row, most])
     np.add.at(in_other, (item[is_other], most[is_other]), 1)
     instead = in_other - in_both
     other = (instead + in_other / (in_other.max(initial=0) + 1)).argmax(1)  # of as many instead, the one in both most
@@ -70,6 +71,7 @@ def count_places(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clust
             **_next(groupings, codes),
             "other": np.where(n_in_other > 0, other, MISSING),
             "n_in_other": n_in_other,
+            "n_joined": np.bincount(item[(is_with | is_part) & has_half.any(1)], minlength=groupings.n_items),
             "n_in_both": in_both[np.arange(groupings.n_items), other],
         },
         index=groupings.items,

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 
 from consilience.analysis.central_items import N_NAMED
 from consilience.analysis.certainty import Certainty
-from consilience.analysis.group_names import AT_LEAST, next_names, tied_names
-from consilience.analysis.group_words import n_saying_of
+from consilience.analysis.group_names import AT_LEAST, CLOSE, next_names, tied_names
 from consilience.analysis.item_places import count_apart
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.votes import doubtful_first
@@ -26,6 +26,7 @@ from consilience.inspection.report import (
     sensory_sections,
     separation_sections,
 )
+from consilience.inspection.report.axis_ends import words_of
 from consilience.inspection.report.item_tables import FEW_ITEMS, SELDOM_STAYS, SOME_ITEMS, SURE, most_certain_first
 from consilience.inspection.report.subject import ClusterList, ClusterLists, Subject
 from consilience.inspection.report.svg import swatch
@@ -33,7 +34,10 @@ from consilience.inspection.report.tables import percent
 
 RELIABLE = 0.8  # share of the pairs together here that must be so again, and of the items that must stay
 FEW_FIRM = 2  # clusters that are named as firm
-OPEN = 3  # doubts about clusters that are said
+MOST_OPEN = 3  # doubts about clusters that are said
+VERDICTS = OPEN, LIKELY, FIRM = "open", "likely", "firm"
+LIMITS = 0.7, 0.9  # share of other panels that find a cluster again: two standard errors of 100 draws from 0.8
+LEAST_ELSEWHERE = 0.1  # share of people who put an item with another cluster instead, for that to be named
 MOST_DOUBTED = 12  # items of a class that are listed
 MAJORITY = 2 / 3  # share of those who sorted an item, below which it is in doubt
 WORDINGS, TIED = 4, 4  # wordings of a name, and names of a cluster that as many people use, that are listed
@@ -57,28 +61,36 @@ def lead(subject: Subject) -> str:
     if clusters.is_named or found.chance >= 1 or certainty_sections.is_little(found):
         return " ".join(filter(None, [f"{text}{_in_doubt(subject)}.", _trust(subject)]))
     opened = _say_what_is_open(subject)
-    sentences = [f"{text}{_say_how_firm(subject, found)}.", *([f"Open: {'; '.join(opened)}."] if opened else [])]
+    likely = [
+        f"“{clusters.titles[code]}” ({percent(subject.moves.found_again[code])})"
+        for code, verdict in enumerate(_verdicts(subject))
+        if verdict == LIKELY
+    ]
+    sentences = [f"{text}{_say_how_firm(subject, found)}."]
+    sentences += [f"Likely, but not firm: {join_names(likely)}."] if likely else []
+    sentences += [f"Open: {'; '.join(opened)}."] if opened else []
     return " ".join([*sentences, _trust(subject)])
 
 
-def _are_firm(subject: Subject) -> np.ndarray:
-    """Whether other panels nearly always find each cluster again, and seldom join or divide it."""
+def _verdicts(subject: Subject) -> list[str]:
+    """Return whether other panels nearly always find each cluster again, or mostly, and seldom join or divide it."""
     changes = _often_joined(subject).max(1) >= OFTEN_JOINED
     changes[[split.cluster for split in subject.moves.splits]] = True
-    return (subject.moves.found_again >= RELIABLE) & ~changes
+    again = np.where(changes, 0, subject.moves.found_again)
+    return [VERDICTS[place] for place in np.searchsorted(LIMITS, again, side="right")]
 
 
 def _say_how_firm(subject: Subject, found: Certainty) -> str:
     """Say how many clusters are firm, and what that means."""
-    firm = _are_firm(subject)
+    again, firm = subject.moves.found_again, np.array(_verdicts(subject)) == FIRM
     n_all, n_firm = len(firm), int(firm.sum())
     panels = f"panels of {found.n_people:,} other {current_words().annotators}, simulated from these"
     if n_all == 1:
-        return f" that {percent(subject.moves.found_again[0])} of {panels}, would find again"
+        return f" that {percent(again[0])} of {panels}, would find again"
     if not n_firm:
-        return f", none of them firm: fewer than {percent(RELIABLE)} of {panels}, would find any of them again"
+        return f", none of them firm: none is found again by {percent(LIMITS[-1])} of {panels}"
     how_many = "all" if n_firm == n_all else f"{n_firm:,}"
-    least, most = (percent(float(share)) for share in np.quantile(subject.moves.found_again[firm], (0, 1)))
+    least, most = (percent(float(share)) for share in np.quantile(again[firm], (0, 1)))
     often = ("roughly " if certainty_sections.are_rough(subject, found) else "") + least
     often += f" to {most}" if most != least else ""
     it = "it" if n_firm == 1 else "each"
@@ -93,6 +105,7 @@ def _say_what_is_open(subject: Subject) -> list[str]:
     joined, titles = np.triu(_often_joined(subject)), [f"“{title}”" for title in clusters.titles]
     found, told = list[tuple[float, str]](), set[int]()
     again = subject.moves.found_again
+    verdicts = np.array(_verdicts(subject))
     for a, b in np.argwhere(joined >= OFTEN_JOINED).tolist():
         explained = {code for code in (a, b) if 2 * joined[a, b] >= 1 - again[code]}  # why it is seldom found again
         how_often = f"{percent(joined[a, b])} join them"
@@ -101,10 +114,10 @@ def _say_what_is_open(subject: Subject) -> list[str]:
     for split in subject.moves.splits:
         found.append((split.share, f"whether {titles[split.cluster]} is one ({percent(split.share)} divide it)"))
         told.add(split.cluster)
-    weak = [code for code in np.flatnonzero(~_are_firm(subject)).tolist() if code not in told]
+    weak = [code for code in np.flatnonzero(verdicts == OPEN).tolist() if code not in told]
     found += [(1 - again[code], f"{titles[code]} ({percent(again[code])} find it again)") for code in weak]
     found.sort(key=lambda each: -each[0])
-    said, left = [text for _, text in found[:OPEN]], len(found[OPEN:])
+    said, left = [text for _, text in found[:MOST_OPEN]], len(found[MOST_OPEN:])
     said += [f"{quantify(left, 'further doubt')} on the {clusters.nouns} below"] if left else []
     few, many = cast(Certainty, subject.certainty).usual_numbers
     said += [f"how many {clusters.nouns} there are ({few} to {many} in most panels)"] if few < many else []
@@ -131,7 +144,8 @@ def _trust(subject: Subject) -> str:
         return little
     moved = certainty_sections.are_in_doubt(subject, SELDOM_STAYS)
     mostly_stay = 1 - moved.sum() / found.items["stays"].notna().sum() >= RELIABLE
-    is_any_firm = clusters.is_named or _are_firm(subject).any()
+    verdicts = [] if clusters.is_named else _verdicts(subject)
+    is_any_firm = clusters.is_named or FIRM in verdicts
     if not (found.repeats_together >= RELIABLE and mostly_stay and is_any_firm):
         return f"Rely on the broad lines, and not on single {words.items} without a second look."
     if clusters.is_named:
@@ -142,7 +156,7 @@ def _trust(subject: Subject) -> str:
             return f"Look at each {words.item} before you rely on its {clusters.noun}."
         return f"You can rely on the {clusters.nouns} of the others."
     marked = f", not on {words.items} in doubt (?)" if certainty_sections.are_marked(subject).any() else ""
-    which = "these" if _are_firm(subject).all() else "the firm"
+    which = "these" if set(verdicts) == {FIRM} else "the firm"
     return f"You can rely on {which} {clusters.nouns}{marked}."
 
 
@@ -165,8 +179,9 @@ def lists(subject: Subject) -> ClusterLists:
     if any(each.verdict for each in found):
         rough = certainty_sections.how_rough(subject, cast(Certainty, subject.certainty))
         readings += [
-            f"Firm: at least {percent(RELIABLE)} of other panels, simulated from these people, find much the same "
-            f"{noun} again, and seldom join or divide it. Much the same: {_same_of(subject)}.",
+            f"Firm: at least {percent(LIMITS[1])} of other panels, simulated from these people, find much the same "
+            f"{noun} again (likely: {percent(LIMITS[0])}), and fewer than {percent(OFTEN_JOINED)} join or divide it. "
+            f"Much the same: {_same_of(subject)}.",
             *rough,
         ]
     elif subject.are_grouped:
@@ -211,30 +226,28 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             (name_text(items["item"].iloc[place]), _where_else(subject, place) if marked[place] else "")
             for place in ordered.index[:most].tolist()
         )
-        about = [words.n_items(len(mine))]
+        about, wordings = [words.n_items(len(mine))], list[tuple[str, int]]()
         if subject.are_grouped:
             about.append(_say_who_made(subject, code, len(mine)))
         if called[code]:
             mine_of = (subject.names["cluster"] == code) & (subject.names["name"] == called[code])
             users, wordings = subject.names.loc[mine_of, ["n_annotators", "wordings"]].iloc[0]
-            n_users = n_saying(subject, called[code], code)
-            one_of = "it" if len(mine) == 1 else "some of these"
-            word = f" ({n_users:,} say “{called[code]}” of {one_of}, alone or among other words)" if n_users else ""
-            so = f"{'just ' if word else ''}so" if len(tied[code]) == 1 else join_some(tied[code], TIED)
-            each = (word or _list(wordings)) if len(tied[code]) == 1 else f" each{word}"
-            rivals = "" if len(tied[code]) > 1 else _say_rivals(subject, code, called)
+            is_tied = len(tied[code]) > 1
+            so, each = (join_some(tied[code], TIED), " each") if is_tied else ("so", _list(wordings))
+            rivals = "" if is_tied else _say_rivals(subject, code, called)
             about.append(f"called {so} by {users:,} of these{each}{rivals}")
         elif any(called):
             central = f": its most central {words.items}" if len(mine) > N_NAMED else ""
             about.append(f"without a name in common{central}{_rare_names(subject, code)}")
+        about += _say_words(subject, mine["item"])
         if judged:
             about += _say_what_becomes_of(subject, code)
         divided = _say_divided(subject, code)
         about += [] if judged and any(split.cluster == code for split in subject.moves.splits) else divided
-        alternatives = tied[code][1:TIED] or list(filter(None, [others[code]]))
+        alternatives = tied[code][1:TIED] or _close_wordings(wordings) or list(filter(None, [others[code]]))
         other = " ".join(f"or {name}" for name in alternatives)
         title = title if called[code] or not any(called) else f"(no common name) {title}"
-        verdict = ("firm" if _are_firm(subject)[code] else "open") if judged else ""
+        verdict = _verdicts(subject)[code] if judged else ""
         listed = _list_cluster(subject, title, code, other, ["; ".join(about)], shown, len(mine) - len(shown))
         found.append(replace(listed, verdict=verdict))
     return found
@@ -248,6 +261,7 @@ def _where_else(subject: Subject, item: int) -> str:
         other, n_instead = place["other"], place["n_in_other"] - place["n_in_both"]
         if place["n_alone"] > n_instead and subject.clusters.sizes[subject.clusters.codes[item]] > 1:
             return "? alone"
+        other = other if n_instead >= LEAST_ELSEWHERE * place["n_sorted"] else MISSING
     if other == MISSING and (gone := subject.moves.goes_singly_to(item)) is not None:
         other = gone[0]
     return f"? {titles[other]}" if other >= 0 else "?"
@@ -300,8 +314,21 @@ def _say_divided(subject: Subject, code: int) -> list[str]:
         new = part.codes != own.codes
         if own.codes[new][0] == code:
             names = join_some(list(map(name_text, own.items[new])), certainty_sections.MOST_SPLIT)
-            return [f"{best_cuts.count_dividers(subject, part):,} of {people} keep {names} apart from the rest"]
+            return [f"{best_cuts.count_dividers(subject, part):,} of {people} divide it, with {names} apart"]
     return []
+
+
+def _close_wordings(wordings: list[tuple[str, int]]) -> list[str]:
+    """Return the second of the wordings that count as one name, if nearly as many wrote it as the first."""
+    return [text for text, n_people in wordings[1:2] if n_people >= CLOSE * wordings[0][1]]
+
+
+def _say_words(subject: Subject, items: pd.Series) -> list[str]:
+    """Say which words go with most items of a cluster, to readers of sensory science; nothing if none do."""
+    if subject.group_words is None or not subject.words.are_sensory:
+        return []
+    words = words_of(pd.Index(items), subject.group_words.of_items())
+    return [f"said more often than by chance: {join_names(words)}"] if words else []
 
 
 def _say_rivals(subject: Subject, code: int, called: list[str]) -> str:
@@ -345,18 +372,6 @@ def _often_joined(subject: Subject) -> Float[np.ndarray, "clusters clusters"]:
     joined = np.zeros((n, n)) if subject.certainty is None else subject.certainty.share_joined(clusters.codes, n)
     np.fill_diagonal(joined, 0)
     return joined
-
-
-def n_saying(subject: Subject, name: str, code: int) -> int:
-    """Count those who say the name of a cluster, alone or among other words, of any of its items.
-
-    0 if no more do than call the cluster so.
-    """
-    names = subject.names.loc[(subject.names["cluster"] == code) & (subject.names["name"] == name), "n_annotators"]
-    if subject.group_words is None or not subject.words.are_sensory:
-        return 0
-    n_said = n_saying_of(subject.groupings, name, np.flatnonzero(subject.clusters.codes == code))
-    return n_said if n_said > int(names.max()) else 0
 
 
 def _of_classes(subject: Subject) -> list[ClusterList]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -29,7 +32,7 @@ def say_ends(
     texts, any_words = [], False
     for number, (along, shown) in enumerate(zip(points.T, cos2.T, strict=True), 1):
         low, high = (_outermost(items, side * along, shown) for side in (-1, 1))
-        own, other = _words_of(low, high, said), _words_of(high, low, said)
+        own, other = words_of(low, said, high), words_of(high, said, low)
         any_words |= bool(own or other)
         ends = [_say_end(end, with_it) for end, with_it in ((low, own), (high, other)) if len(end)]
         apart = f"{ends[0]} apart from the rest" if len(ends) == 1 else " against ".join(ends) or "none shown well"
@@ -48,15 +51,18 @@ def _outermost(items: pd.Index, along: Float[np.ndarray, " items"], cos2: Float[
     return items[there[along[there] >= FAR * along[there].max(initial=0)][:MOST_ITEMS]]
 
 
-def _words_of(end: pd.Index, other: pd.Index, said: pd.DataFrame) -> list[str]:
-    """Return the words that go with more than half of the items at an end, and with none at the other."""
-    here = said[said["item"].isin(end) & ~said["word"].isin(said.loc[said["item"].isin(other), "word"])]
+def words_of(items: pd.Index, said: pd.DataFrame, other: Sequence[Any] | pd.Index = ()) -> list[str]:
+    """Return the words that go with more than half of some items, and with none of others.
+
+    said : see `GroupWords.of_items`.
+    """
+    here = said[said["item"].isin(items) & ~said["word"].isin(said.loc[said["item"].isin(other), "word"])]
     each = (
         here.groupby("word", sort=False)["n_annotators"]
         .agg(["size", "sum"])
         .sort_values(["size", "sum"], ascending=False, kind="stable")
     )
-    return [name_text(word) for word in each.index[2 * each["size"] > len(end)][:MOST_WORDS]]
+    return [name_text(word) for word in each.index[2 * each["size"] > len(items)][:MOST_WORDS]]
 
 
 def _say_end(items: pd.Index, words: list[str]) -> str:

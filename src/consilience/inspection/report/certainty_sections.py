@@ -92,7 +92,7 @@ def say_split(subject: Subject, split: LikelySplit) -> str:
         return names
     rest = np.setdiff1d(np.flatnonzero(subject.clusters.codes == split.cluster), split.items)
     (n_apart, _), words = count_apart(subject.groupings, split.items, rest), current_words()
-    return f"{n_apart:,} of {words.n_annotators(subject.annotations.n_annotators)} keep {names} apart from the rest"
+    return f"{n_apart:,} of {words.n_annotators(subject.annotations.n_annotators)} divide it, with {names} apart"
 
 
 def is_little(found: Certainty) -> bool:
@@ -284,15 +284,18 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
     own, rows = _shares_with_own(subject), []
     codes = dict(zip(found.items.index, clusters.codes, strict=True))
     shown = placed.loc[own.index[:DOUBTFUL_ITEMS]]
-    columns = ["n_sorted", "n_with_cluster", "n_with_part", "n_alone", "other", "n_in_other", "n_in_both"]
+    columns = ["n_sorted", "n_with_cluster", "n_with_part", "n_alone", "other", "n_in_other", "n_in_both", "n_joined"]
     leaves = pd.Series(leave_singly(subject), found.items.index)
-    for name, n_sorted, n_with, n_part, n_alone, other, n_other, n_both in shown[columns].itertuples(name=None):
+    for name, n_sorted, n_with, n_part, n_alone, other, n_other, n_both, n_joined in shown[columns].itertuples(
+        name=None
+    ):
         is_alone = clusters.sizes[codes[name]] == 1
         cells = [name_cell(name), cluster_cell(clusters, int(codes[name]))]
         cells += row(*(["–", "–"] if is_alone else [percent(n / n_sorted) for n in (n_with, n_part)]))
-        cells += row(percent(n_alone / n_sorted))
-        cells.append(cluster_cell(clusters, other) if n_other else Cell("–"))
-        cells += row(*(percent(n / n_sorted) if n_other else "–" for n in (n_other - n_both, n_both)))
+        cells += row(percent(n_joined / n_sorted), percent(n_alone / n_sorted))
+        n_instead = n_other - n_both
+        there = cluster_cell(clusters, other) if n_instead else Cell("–")
+        cells.append(replace(there, more=f"{there.more} ({percent(n_instead / n_sorted)})") if n_instead else there)
         rows.append([*cells, Cell(percent(leaves[name]))])
     left, file = len(own) - len(rows), found.items.join(placed)
     return ReportTable(
@@ -302,19 +305,17 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
             Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), clusters.kind),
             Column(f"With its {clusters.noun}"),
-            Column("With part of it"),
-            Column("Alone"),
-            Column("Elsewhere most with", clusters.kind),
-            *(Column("Instead"), Column("With both"), Column("Moves by itself")),
+            *(Column("With part of it"), Column("And with another"), Column("Alone")),
+            *(Column("Instead, most with", clusters.kind), Column("Moves by itself")),
         ],
         rows,
         reading=(
             f"Of the {words.annotators} who sorted the {words.item}. With its {clusters.noun}: in a group with at "
             f"least half of the others of it. With part of it: with fewer, but no other {clusters.noun} has more "
-            f"{words.items} in that group. Elsewhere: with at least half of another {clusters.noun}, instead of its "
-            f"own or with both in one group; or if it is neither with its own nor alone, with the {clusters.noun} that "
-            f"has most in the group; the most common. {LEAVES}Those that fewest put with their {clusters.noun} or part "
-            "of it come first."
+            f"{words.items} in that group. And with another: of these, those whose group has at least half of another "
+            f"{clusters.noun}, too. Instead: not with its own, but with at least half of another or most of what else "
+            f"is there; the most common one. {LEAVES}Those that fewest put with their {clusters.noun} or part of it "
+            "come first."
         ),
         more=f"{words.n_items(left)} that as many {words.annotators} put there, or more" if left > 0 else "",
         download=download("certainty.csv", file.round(4), "item"),

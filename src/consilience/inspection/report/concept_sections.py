@@ -114,8 +114,9 @@ def bridging_section(subject: Subject) -> Section | None:
         ),
     )
     sentence = (
-        f"A bridge was put together with {words.items} that are far from it on the map, an anchor with near ones; "
-        f"whether a {clusters.noun} holds together, “Put together outside its {clusters.noun}” tells."
+        f"A bridge was put together with {words.items} that are far from it on the axes that count "
+        f"({count_bridged_axes(subject.axes)}, of which the map draws two), an anchor with near ones; whether a "
+        f"{clusters.noun} holds together, “Put together outside its {clusters.noun}” tells."
     )
     return Section("bridging", "Anchors and bridges", [sentence], [by_cluster, by_item])
 

@@ -39,6 +39,9 @@ def _lead(subject: Subject, found: pd.DataFrame) -> str:
     if left > 0:
         names = [*names[:MOST_SAID], quantify(left, f"other {words.item}", f"other {words.items}")]
     shown = f". The table has the {ROWS} commonest" if len(found) > ROWS else ""
+    if len(found) > 1 and (found["n_annotators"] == first["n_annotators"]).all():
+        n_made = words.n_annotators(int(first["n_annotators"]))
+        return f"{len(found):,} groups were made exactly so by {n_made} each, none by more{shown}."
     return (
         f"{quantify(len(found), 'group was', 'groups were')} made exactly so by at least two {words.annotators}; most "
         f"often that of {join_names(names)}, by {first['n_annotators']:,} of the {first['n_sorted']:,} who sorted "

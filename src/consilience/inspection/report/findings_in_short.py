@@ -129,7 +129,7 @@ def _names_in_short(subject: Subject) -> list[str]:
     tied = [" or ".join(names[: answer.TIED]) for names in tied_names(subject.names, list(clusters.called)) if names]
     return [
         f"What {words.annotators} call them: {join_some(tied)}; {rest}. Synonyms and translations are counted apart, "
-        "but for most spellings, plurals and the order of words: see “Standard names”."
+        "but for names of nearly the same groups, most spellings and plurals: see “Standard names”."
     ]
 
 

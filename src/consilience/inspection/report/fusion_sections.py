@@ -261,18 +261,12 @@ def _about_plane(subject: Subject) -> str:
     if not subject.is_concept_map:
         return f"{shown} Kruskal's stress-1 of their plane is {fit} ({kept})."
     least = co_occurrence.least_stress(places)
+    fits = "more than in these" if round(least, 2) > STRESS_OF_STUDIES[1] else "no more than in these"
     return (
         f"{shown} Kruskal's stress-1 ({kept}) of this plane is {fit}. To be set beside the "
         f"{' to '.join(map(number, STRESS_OF_STUDIES))} of 69 concept maps (mean {number(USUAL_STRESS)}; Rosas & Kane "
-        f"2012), which were scaled to make it small, is that of such a scaling here: {number(least)}, "
-        f"{_beside_studies(least)} that range."
+        f"2012), which were scaled to make it small, is that of such a scaling here: {number(least)}, {fits}."
     )
-
-
-def _beside_studies(stress: float) -> str:
-    """Say whether a stress, as it is written, is in the range of published studies."""
-    low, high = STRESS_OF_STUDIES
-    return "below" if round(stress, 2) < low else "above" if round(stress, 2) > high else "within"
 
 
 def about_axes(subject: Subject) -> str:

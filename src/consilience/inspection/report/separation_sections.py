@@ -136,8 +136,9 @@ def _most_together(found: Separation) -> list[str]:
     ]
     also = f"as often: {join_some(others, NAMED)}" if others else "no other pair as often"
     return [
-        f"Most often together were {first} ({percent(most['share'].iloc[0])} of those who sorted both; {also}). If two "
-        f"{words.items} are known to be the same, their share is the most that others can be expected to reach."
+        f"Most often together were {first} ({percent(most['share'].iloc[0])} of those who sorted both; {also}). Two "
+        f"{words.items} known to be the same show how often such are together, by these people; a pair that reaches "
+        "that is not thereby the same."
     ]
 
 
