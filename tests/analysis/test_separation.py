@@ -177,5 +177,5 @@ def test_the_report_says_which_cluster_is_divided_and_which_pair_is_most_often_t
     sorts = Groupings.from_matrix(in_two_parts(), items=list("abcdefghij"))
     model = SubsetFusion(random_state=0, n_clusters=2).fit(sorts)
     text = read(report(model, certainty=None, words="cheeses,assessors")).section("separated").text
-    assert "is divided as a whole, " in text
+    assert "Tested as a whole, “" in text
     assert "Most often together were " in text

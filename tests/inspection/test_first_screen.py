@@ -107,8 +107,8 @@ def test_single_people_are_told_beside_the_panel():
     groupings = Groupings.from_matrix(np.transpose(sorts), items=list("pqrstu"))
     subject = Subject.of(findings(SubsetFusion(n_clusters=3, random_state=0).fit(groupings), certainty=None))
     assert [each.about for each in answer.lists(subject).clusters] == [
-        "3 items; much the same made by 10 of 10; called so by 8 of these",
-        "2 items; much the same made by 8 of 10; called so by 8 of these",
+        "3 items; much the same made by 10 of 10; 8 have all of it in one group; called so by 8 of these",
+        "2 items; much the same made by 8 of 10; 8 have all of it in one group; called so by 8 of these",
         "1 item; left alone by 6 of 10, put with r by 4, s by 4 and t by 4; called so by 4 of these",
     ]
     assert (subject.facts["n_made_just_these"], subject.facts["n_namers"]) == (4, 8)
@@ -183,7 +183,7 @@ def test_clusters_are_named_by_standard_names_or_central_items(page):
     named = {name: (about, items) for name, about, items in lists(page)}
     assert len(named) == 3
     assert {"Orders firm", "(no common name) Log in, Cart firm"} <= set(named)
-    made = "much the same made by 8 of 8"
+    made = "much the same made by 8 of 8; 8 have all of it in one group"
     again = "found again by 100% of panels"
     assert named["Orders firm"][0] == f"3 cards; {made}; called so by 8 of these (Orders 6 and Order 2); {again}"
     about = "without a name in common: its most central cards"

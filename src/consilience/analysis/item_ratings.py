@@ -17,7 +17,7 @@ over the P people who rated any of them: the items are all that there are, the p
 everything, this is the squared standard error of the people's own means. The 95 % interval is that of Student's t with
 P - 1 degrees of freedom. If only means of the items are given, it is that of a mean of |C| items. The difference of two
 clusters is that of their means, and moved by e_p of the one less e_p of the other: those who rate everything high move
-both. Its interval is narrower than those of the means suggest, and unknown if only means of the items are given.
+both. Its interval is not that which those of the means suggest, and unknown if only means of the items are given.
 
 The lines of the go-zone are the means over all rated items, not those of a cluster. An item on a line is not above it.
 Other raters would have other means, and other lines: in each of 500 draws of as many raters, with replacement and a

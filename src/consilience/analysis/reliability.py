@@ -69,7 +69,7 @@ def _say_halves(found: Mapping[str, Any] | None) -> list[str]:
         return []
     words, whole = current_words(), found["value"]
     enough = (
-        f"enough for these shares, by the {ENOUGH:.2f} that is usual"
+        f"enough for these shares, by the usual {ENOUGH:.2f}, if not for what is in doubt"
         if whole >= ENOUGH
         else f"below the usual {ENOUGH:.2f}"
     )

@@ -233,7 +233,10 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             mine_of = (subject.names["cluster"] == code) & (subject.names["name"] == called[code])
             users, wordings = subject.names.loc[mine_of, ["n_annotators", "wordings"]].iloc[0]
             is_tied = len(tied[code]) > 1
-            so, each = (join_some(tied[code], TIED), " each") if is_tied else ("so", _list(wordings))
+            so, each = ("so", _list(wordings))
+            if is_tied:
+                written = subject.names[subject.names["cluster"] == code].set_index("name")["wordings"]
+                so, each = join_some([f"{name}{_list(written[name])}" for name in tied[code]], TIED), " each"
             rivals = "" if is_tied else _say_rivals(subject, code, called)
             about.append(f"called {so} by {users:,} of these{each}{rivals}")
         elif any(called):
@@ -271,7 +274,10 @@ def _say_who_made(subject: Subject, code: int, size: int) -> str:
     """Say how many people made much the same as a cluster, or left its only item alone."""
     made, people = subject.makers.iloc[code], subject.annotations.n_annotators
     if size > 1:
-        return f"much the same made by {int(made['roughly']):,} of {people:,}"
+        whole = f"; {int(made['whole']):,} have all of it in one group"
+        return (
+            f"much the same made by {int(made['roughly']):,} of {people:,}{whole if made['n_sorted'] == people else ''}"
+        )
     n_sorted, exactly = int(made["n_sorted"]), int(made["exactly"])
     who = f"{people:,}" if n_sorted == people else f"the {n_sorted:,} who sorted it"
     return f"left alone by {exactly:,} of {who}{_companions(subject, code)}"

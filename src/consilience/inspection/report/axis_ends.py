@@ -14,7 +14,7 @@ from consilience.analysis.names import join_names, name_text
 from consilience.analysis.projection import HARDLY_SHOWN
 from consilience.analysis.words import current_words
 
-MOST_ITEMS = 4  # at an end
+MOST_ITEMS = 8  # at an end
 MOST_WORDS = 3
 FAR = 0.5  # of the coordinate of the outermost item, from which another is at the same end
 

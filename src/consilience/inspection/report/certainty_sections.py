@@ -312,10 +312,10 @@ def _places(subject: Subject, found: Certainty) -> ReportTable | None:
         reading=(
             f"Of the {words.annotators} who sorted the {words.item}. With its {clusters.noun}: in a group with at "
             f"least half of the others of it. With part of it: with fewer, but no other {clusters.noun} has more "
-            f"{words.items} in that group. And with another: of these, those whose group has at least half of another "
-            f"{clusters.noun}, too. Instead: not with its own, but with at least half of another or most of what else "
-            f"is there; the most common one. {LEAVES}Those that fewest put with their {clusters.noun} or part of it "
-            "come first."
+            f"{words.items} in that group. And with another: of all who sorted it, those with at least half of another "
+            f"{clusters.noun} there, too. Instead: not with its own, but with at least half of another or most of what "
+            f"else is there; the most common one. {LEAVES}Those that fewest put with their {clusters.noun} or part "
+            "of it come first."
         ),
         more=f"{words.n_items(left)} that as many {words.annotators} put there, or more" if left > 0 else "",
         download=download("certainty.csv", file.round(4), "item"),

@@ -40,7 +40,7 @@ def ratings_section(subject: Subject) -> Section | None:
     if rated is None:
         return None
     ends = rated.ends_in_draws(subject.certainty.draws) if subject.certainty else None
-    blocks: list[ReportTable | Figure] = [_means_table(rated, ends)]
+    blocks: list[ReportTable | Figure] = [_means_table(rated)]
     blocks += [] if ends is None else [_ends_table(rated, ends)]
     if rated.compared is not None:
         blocks += [_pattern(rated), _go_zone(rated)]
@@ -200,7 +200,7 @@ def _sentences(rated: ItemRatings) -> list[str]:
     return [f"{_list_go_zone(rated, LISTED)}{_say_outsiders(rated)}{more}", *match]
 
 
-def _say_ends(rated: ItemRatings, scale: str, ends: pd.DataFrame | None) -> str:
+def _say_ends(rated: ItemRatings, scale: str) -> str:
     """Say which cluster is rated highest and which lowest on a scale, which others may be, and which is not."""
     found = rated.differences[rated.differences["scale"] == scale]
     titles = dict(zip(rated.clusters.index, rated.clusters.titles, strict=True))
@@ -215,10 +215,7 @@ def _say_ends(rated: ItemRatings, scale: str, ends: pd.DataFrame | None) -> str:
             f"{number(step['difference'])} {beyond} “{titles[step[other]]}”{_say_interval(step, end, other)}"
             for _, step in steps.iloc[told].iterrows()
         ]
-        so = ""
-        if ends is not None:
-            so = f" (if others sorted, with these ratings, in {percent(ends.loc[(name, scale), end])} of panels)"
-        said.append(f"{end} is “{titles[name]}”, {join_names(each)}{so}")
+        said.append(f"{end} is “{titles[name]}”, {join_names(each)}")
     return f"{as_text(scale)}: {'; '.join(said)}." if said else ""
 
 
@@ -253,7 +250,7 @@ def _say_correlation(r: float, interval: tuple[float, float], over: str, few: st
     return f"{number(r)} over {few}{over} (95% interval, if these {over} were a sample of many: {ends}{verdict})"
 
 
-def _means_table(rated: ItemRatings, ends: pd.DataFrame | None) -> ReportTable:
+def _means_table(rated: ItemRatings) -> ReportTable:
     words, clusters = current_words(), rated.clusters
     by_people = bool(rated.means["n_annotators"].any())
     rows = [
@@ -262,12 +259,12 @@ def _means_table(rated: ItemRatings, ends: pd.DataFrame | None) -> ReportTable:
     ]
     rows.append(row("All", *(number(value) for value in rated.overall)))
     over = "the raters" if by_people else words.items
-    narrower = "; differences have narrower ones, as the same people rated both" if by_people else ""
+    narrower = "; to compare two, take the interval of their difference, given here" if by_people else ""
     reading = (
         f"The mean over the {words.items} of a cluster, each counted once, with its 95% interval over {over}{narrower}."
         f" {_who_rated(rated)}"
     )
-    said = " ".join(filter(None, (_say_ends(rated, scale, ends) for scale in rated.scales)))
+    said = " ".join(filter(None, (_say_ends(rated, scale) for scale in rated.scales)))
     return ReportTable(
         "ratings",
         "Mean ratings of the clusters",
@@ -327,8 +324,8 @@ def _pattern(rated: ItemRatings) -> Figure:
     r = _correlation_of_clusters(rated)
     match = f" Pearson's r of the two columns of means is {r}." if r else ""
     caption = (
-        f"Pattern match: the mean of each cluster for {first} and for {second}, in the same units. Lines that run "
-        f"alike are clusters rated alike; a line that crosses others changes its rank.{match}"
+        f"Pattern match: the mean of each cluster for {first} and for {second}, in the same units. Lines that lie "
+        f"on each other are clusters rated alike; a line that crosses others changes its rank.{match}"
     )
     ax = plot_pattern_match(rated, ax=Sheet(), legend=False)
     file = small(download("pattern-match.csv", rated.pattern.iloc[:, :2].round(PLACES), "cluster"))

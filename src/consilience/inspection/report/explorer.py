@@ -55,7 +55,7 @@ from consilience.metrics.clusterings import ari
 
 EXPLORED = "What belongs together"  # heading of the section
 MOST_CUTS = 100  # clusters of the finest cut
-LEAVES = "Moves by itself: in how many other panels it leaves its cluster, but not with most or a part of it. "
+LEAVES = "Moves by itself: in how many other panels it leaves its cluster while the rest of that stays together. "
 NEAREST = 3  # items that the table lists next to each
 
 

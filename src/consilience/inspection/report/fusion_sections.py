@@ -41,7 +41,7 @@ GIVEN = (
 READABLE = 720  # CSS pixels that names of items need
 MOST_ON_MAP = 1500  # items that a map shows
 MOST_LEAVES = 80  # items that a dendrogram shows
-STRESS_OF_STUDIES, USUAL_STRESS = (0.17, 0.34), 0.28  # Rosas & Kane 2012
+STRESS_OF_STUDIES = 0.17, 0.34  # Rosas & Kane 2012
 
 
 def in_short(subject: Subject) -> list[str]:
@@ -261,11 +261,12 @@ def _about_plane(subject: Subject) -> str:
     if not subject.is_concept_map:
         return f"{shown} Kruskal's stress-1 of their plane is {fit} ({kept})."
     least = co_occurrence.least_stress(places)
-    fits = "more than in these" if round(least, 2) > STRESS_OF_STUDIES[1] else "no more than in these"
+    fits = "worse than" if round(least, 2) > STRESS_OF_STUDIES[1] else "no worse than"
     return (
-        f"{shown} Kruskal's stress-1 ({kept}) of this plane is {fit}. To be set beside the "
-        f"{' to '.join(map(number, STRESS_OF_STUDIES))} of 69 concept maps (mean {number(USUAL_STRESS)}; Rosas & Kane "
-        f"2012), which were scaled to make it small, is that of such a scaling here: {number(least)}, {fits}."
+        f"{shown} Kruskal's stress-1 ({kept}) of this plane is {fit}; scaled to make it small, as 69 published concept "
+        f"maps were with {' to '.join(map(number, STRESS_OF_STUDIES))} (Rosas & Kane 2012), it would be "
+        f"{number(least)}: {fits} usual, though ties can be counted in several ways, so that it does not rank this map "
+        "among them."
     )
 
 

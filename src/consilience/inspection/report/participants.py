@@ -365,13 +365,13 @@ def representatives_table(annotations: Groupings, agreement: np.ndarray, found: 
         "representatives",
         f"A few {words.annotators} who represent the others",
         [
-            *(Column(words.Annotator, "text"), Column("Agreement with all others"), Column("Nearest to")),
+            *(Column(words.Annotator, "text"), Column("Agreement with all others"), Column("Nearest for")),
             *(Column("Agreement with these"), Column("Groups", "wide")),
         ],
         rows,
         reading=(
             f"The first has the highest mean agreement with all others; each further one raises "
-            f"most the mean agreement of the others with the nearest of them, by at least {LEAST_GAIN:g}. Nearest to: "
+            f"most the mean agreement of the others with the nearest of them, by at least {LEAST_GAIN:g}. Nearest for: "
             f"how many other {words.annotators} agree most with this one of them."
         ),
     )

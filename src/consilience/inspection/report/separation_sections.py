@@ -78,7 +78,11 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
     between = (sides[0] != sides[1]) & (sides[0] >= 0)
     apart = found.pairs["separated"].to_numpy()[between]
     same = pd.Series(apart).groupby([*sides[:, between]]).any()
-    alike = [f"“{clusters.titles[a]}” – “{clusters.titles[b]}”" for a, b in same.index[~same]]
+    shares = pd.Series(found.pairs["share"].to_numpy()[between]).groupby([*sides[:, between]]).mean()
+    alike = [
+        f"“{clusters.titles[a]}” – “{clusters.titles[b]}” (together {percent(shares[a, b])} of the times)"
+        for a, b in same.index[~same]
+    ]
     within = (sides[0] == sides[1]) & (sides[0] >= 0)
     n_within = int(found.pairs["separated"].to_numpy()[within].sum())
     which, be = quantify(n_within, "pair of", "pairs of") if n_within else "No two", "is" if n_within == 1 else "are"
@@ -94,8 +98,8 @@ def _between_clusters(subject: Subject, found: Separation) -> list[str]:
     return [
         *where,
         f"Of {quantify(len(same), f'pair of {clusters.nouns}', f'pairs of {clusters.nouns}')}, {len(alike):,} "
-        f"{'has' if len(alike) == 1 else 'have'} no two {words.items} that are shown to be sorted differently: "
-        f"{join_some(alike, NAMED)}.",
+        f"{'has' if len(alike) == 1 else 'have'} no two {words.items} that are shown to be sorted differently, "
+        f"which does not make them alike: {join_some(alike, NAMED)}.",
     ]
 
 
@@ -111,9 +115,10 @@ def _say_divisions(subject: Subject, found: Separation) -> str:
             continue
         part = join_some([name_text(name) for name in subject.annotations.items[each.part]], NAMED)
         texts.append(
-            f"“{clusters.titles[each.cluster]}” is divided as a whole, {part} from the rest: of its {words.items}, two "
-            f"of one part are together {percent(each.within)} of the times, two of both {percent(each.between)} (p "
-            f"{number(each.p_value, 3)}, against the best divisions of sorts in which they change places)."
+            f"Tested as a whole, “{clusters.titles[each.cluster]}” has {part} apart from its rest: of the times, "
+            f"{words.items} of the same part are together in {percent(each.within)}, one of each part in "
+            f"{percent(each.between)} (p {number(each.p_value, 3)}, against the best divisions of sorts in which they "
+            "change places)."
         )
     n_whole = len(tested) - len(texts)
     if n_whole:
@@ -136,9 +141,9 @@ def _most_together(found: Separation) -> list[str]:
     ]
     also = f"as often: {join_some(others, NAMED)}" if others else "no other pair as often"
     return [
-        f"Most often together were {first} ({percent(most['share'].iloc[0])} of those who sorted both; {also}). Two "
-        f"{words.items} known to be the same show how often such are together, by these people; a pair that reaches "
-        "that is not thereby the same."
+        f"Most often together were {first} ({percent(most['share'].iloc[0])} of those who sorted both; {also}). If "
+        f"two {words.items} are known to be the same, compare the other pairs with theirs; to be together as often "
+        "does not make a pair the same."
     ]
 
 
