@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -113,6 +114,12 @@ def test_single_people_are_told_beside_the_panel():
     ]
     assert (subject.facts["n_made_just_these"], subject.facts["n_namers"]) == (4, 8)
     assert subject.facts["cluster_makers"][2] == {"roughly": 6, "whole": 10, "exactly": 6, "n_sorted": 10}
+
+
+def test_shares_of_draws_from_several_segments_are_at_best_those(sorts):
+    subject = Subject.of(findings(sorts[0], certainty=sorts[1]))
+    vars(subject)["segments"] = SimpleNamespace(n_segments=2)
+    assert ", all of them firm: at best " in answer.lead(subject)
 
 
 def test_what_other_panels_join_and_divide_is_said_with_how_often(sorts):

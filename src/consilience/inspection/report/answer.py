@@ -91,8 +91,9 @@ def _say_how_firm(subject: Subject, found: Certainty) -> str:
         return f", none of them firm: none is found again by {percent(LIMITS[-1])} of {panels}"
     how_many = "all" if n_firm == n_all else f"{n_firm:,}"
     least, most = (percent(float(share)) for share in np.quantile(again[firm], (0, 1)))
-    often = ("roughly " if certainty_sections.are_rough(subject, found) else "") + least
-    often += f" to {most}" if most != least else ""
+    is_mixed = subject.segments is not None and subject.segments.n_segments > 1  # draws have the same segments
+    about = "at best " if is_mixed else "roughly " if certainty_sections.are_rough(subject, found) else ""
+    often = f"{about}{least}" + (f" to {most}" if most != least else "")
     it = "it" if n_firm == 1 else "each"
     titles = [f"“{subject.clusters.titles[code]}”" for code in np.flatnonzero(firm)]
     which = f" ({join_names(titles)})" if n_firm <= FEW_FIRM and n_firm < n_all else ""
@@ -230,10 +231,10 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         if subject.are_grouped:
             about.append(_say_who_made(subject, code, len(mine)))
         if called[code]:
+            is_tied = len(tied[code]) > 1
             mine_of = (subject.names["cluster"] == code) & (subject.names["name"] == called[code])
             users, wordings = subject.names.loc[mine_of, ["n_annotators", "wordings"]].iloc[0]
-            is_tied = len(tied[code]) > 1
-            so, each = ("so", _list(wordings))
+            so, each = "so", _list(wordings)
             if is_tied:
                 written = subject.names[subject.names["cluster"] == code].set_index("name")["wordings"]
                 so, each = join_some([f"{name}{_list(written[name])}" for name in tied[code]], TIED), " each"
