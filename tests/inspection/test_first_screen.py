@@ -288,7 +288,13 @@ def test_an_item_in_doubt_is_marked_with_where_else_it_is():
     subject = Subject.of(findings(model, certainty=replace(found, draws=np.tile(model.labels_, (20, 1)))))
     remarks = {name: remark for each in answer.lists(subject).clusters for name, remark in each.items if remark}
     code = model.labels_[list("pqrstuvw").index("t")]
-    assert remarks == {"s": f"? {subject.clusters.titles[code]}"}
+    assert remarks == {"s": f"? {subject.clusters.titles[code]}"}  # of these people
+    new = np.tile(model.labels_, (20, 1))
+    new[:8, list("pqrstuvw").index("s")] = 9
+    items = found.items.assign(stays=np.where(found.items.index == "s", 0.6, 1.0))
+    subject = Subject.of(findings(model, certainty=replace(found, draws=new, items=items)))
+    remarks = {name: remark for each in answer.lists(subject).clusters for name, remark in each.items if remark}
+    assert remarks == {"s": "?"}  # of other panels, in a cluster that is none of these
 
 
 def test_nobody_who_sorts_is_accurate_or_weak(read):

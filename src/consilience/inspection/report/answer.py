@@ -16,7 +16,6 @@ from consilience.analysis.item_places import count_apart
 from consilience.analysis.names import join_names, join_some, name_text, quantify
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
-from consilience.annotations.names import MISSING
 from consilience.inspection.report import (
     best_cuts,
     certainty_sections,
@@ -189,9 +188,9 @@ def lists(subject: Subject) -> ClusterLists:
         readings.append(f"Much the same: {_same_of(subject)}.")
     if any(remark for each in found for _, remark in each.items):
         doubt = (
-            f"?: in doubt, with the {noun} where it is else most often; more than {1 - SELDOM_STAYS:.0%} of other "
-            f"panels would move the {words.item} on its own, or fewer than two thirds of these {words.annotators} put "
-            f"it with its {noun} or a part of it."
+            f"?: in doubt, with the {noun} where it is else most often, if that is one of these: more than "
+            f"{1 - SELDOM_STAYS:.0%} of other panels would move the {words.item} by itself, or fewer than two thirds "
+            f"of these {words.annotators} put it with its {noun} or a part of it."
         )
         if subject.clusters.is_named:
             doubt = f"{'Marked' if _are_all_listed(subject) else 'Listed'} are {words.items} in doubt, with how many "
@@ -258,17 +257,17 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
 
 
 def _where_else(subject: Subject, item: int) -> str:
-    """Return a question mark with the cluster where most people put an item instead, or most draws if nobody does."""
-    titles, other = subject.clusters.titles, MISSING
-    if subject.places is not None:
-        place = subject.places.iloc[item]
-        other, n_instead = place["other"], place["n_in_other"] - place["n_in_both"]
-        if place["n_alone"] > n_instead and subject.clusters.sizes[subject.clusters.codes[item]] > 1:
-            return "? alone"
-        other = other if n_instead >= LEAST_ELSEWHERE * place["n_sorted"] else MISSING
-    if other == MISSING and (gone := subject.moves.goes_singly_to(item)) is not None:
-        other = gone[0]
-    return f"? {titles[other]}" if other >= 0 else "?"
+    """Return a question mark with where most draws move an item that often moves by itself, or else most people."""
+    titles, places = subject.clusters.titles, subject.places
+    in_doubt = certainty_sections.are_in_doubt(subject, SELDOM_STAYS)[item]
+    gone = subject.moves.goes_singly_to(item) if in_doubt else None
+    if places is None or gone is not None:
+        return f"? {titles[gone[0]]}" if gone is not None and gone[0] >= 0 else "?"
+    place = places.iloc[item]
+    n_instead = place["n_in_other"] - place["n_in_both"]
+    if place["n_alone"] > n_instead and subject.clusters.sizes[subject.clusters.codes[item]] > 1:
+        return "? alone"
+    return f"? {titles[place['other']]}" if n_instead >= LEAST_ELSEWHERE * place["n_sorted"] else "?"
 
 
 def _say_who_made(subject: Subject, code: int, size: int) -> str:

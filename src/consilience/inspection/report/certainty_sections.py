@@ -190,7 +190,7 @@ def beyond_chance(found: Certainty) -> float:
 def leave_singly(subject: Subject) -> np.ndarray:
     """Share of the draws in which each item leaves its cluster on its own; see `Moves.moves_with_others`."""
     stays = cast(Certainty, subject.certainty).items["stays"].to_numpy()
-    return np.maximum(1 - stays - subject.moves.moves_with_others(len(stays)), 0)
+    return np.asarray((1 - stays - subject.moves.moves_with_others(len(stays))).round(9)) + 0.0  # no −0
 
 
 def are_in_doubt(subject: Subject, least: float) -> np.ndarray:

@@ -136,6 +136,7 @@ def clusters_table(
             cells += [percent(len(mine) / len(items))]
         else:
             cells += [f"{n:,}" for n in makers.loc[cluster, ["roughly", "exactly", "whole"]]]
+            cells[-1] = "–" if len(mine) == 1 else cells[-1]
         cells += [] if cohesion is None else [_cohesion_cell(cohesion.iloc[cluster])]
         rows.append(row(*cells, *_certainty_of(mine, by, again[cluster], whole[cluster])))
     what = f"Each row is a cluster of {words.items} that belong together, given all annotations."

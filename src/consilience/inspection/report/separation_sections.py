@@ -115,10 +115,10 @@ def _say_divisions(subject: Subject, found: Separation) -> str:
             continue
         part = join_some([name_text(name) for name in subject.annotations.items[each.part]], NAMED)
         texts.append(
-            f"Tested as a whole, “{clusters.titles[each.cluster]}” has {part} apart from its rest: of the times, "
-            f"{words.items} of the same part are together in {percent(each.within)}, one of each part in "
-            f"{percent(each.between)} (p {number(each.p_value, 3)}, against the best divisions of sorts in which they "
-            "change places)."
+            f"Tested as a whole, “{clusters.titles[each.cluster]}” is not uniform (p {number(each.p_value, 3)}, "
+            f"against the best divisions of sorts in which its {words.items} change places). It divides best with "
+            f"{part} apart: of the times, those of the same part are together in {percent(each.within)}, one of each "
+            f"part in {percent(each.between)}; just where the border runs is not tested."
         )
     n_whole = len(tested) - len(texts)
     if n_whole:
