@@ -273,12 +273,10 @@ def _where_else(subject: Subject, item: int) -> str:
 def _say_who_made(subject: Subject, code: int, size: int) -> str:
     """Say how many people made much the same as a cluster, or left its only item alone."""
     made, people = subject.makers.iloc[code], subject.annotations.n_annotators
+    n_sorted, whole, exactly = (int(made[count]) for count in ("n_sorted", "whole", "exactly"))
     if size > 1:
-        whole = f"; {int(made['whole']):,} have all of it in one group"
-        return (
-            f"much the same made by {int(made['roughly']):,} of {people:,}{whole if made['n_sorted'] == people else ''}"
-        )
-    n_sorted, exactly = int(made["n_sorted"]), int(made["exactly"])
+        all_of_it = f"; {whole:,} {'has' if whole == 1 else 'have'} all of it in one group"
+        return f"much the same made by {int(made['roughly']):,} of {people:,}{all_of_it if n_sorted == people else ''}"
     who = f"{people:,}" if n_sorted == people else f"the {n_sorted:,} who sorted it"
     return f"left alone by {exactly:,} of {who}{_companions(subject, code)}"
 
