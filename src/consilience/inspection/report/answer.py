@@ -217,13 +217,21 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
     if sure is not None:
         marked = certainty_sections.are_marked(subject)
     judged = sure is not None and not certainty_sections.is_little(sure)
+    verdicts = _verdicts(subject) if judged else [""] * len(called)
+    joined = _often_joined(subject)
+    moving = (
+        np.zeros(len(items), dtype=bool) if sure is None else certainty_sections.are_in_doubt(subject, SELDOM_STAYS)
+    )
     found = []
     for code, title in enumerate(clusters.titles):
         mine = items[items["cluster"] == code]
         ordered = most_certain_first(mine)
         most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
         shown = tuple(
-            (name_text(items["item"].iloc[place]), _where_else(subject, place) if marked[place] else "")
+            (
+                name_text(items["item"].iloc[place]),
+                _where_else(subject, place, moves=bool(moving[place])) if marked[place] else "",
+            )
             for place in ordered.index[:most].tolist()
         )
         about, wordings = [words.n_items(len(mine))], list[tuple[str, int]]()
@@ -244,23 +252,21 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             about.append(f"without a name in common{central}{_rare_names(subject, code)}")
         about += _say_words(subject, mine["item"])
         if judged:
-            about += _say_what_becomes_of(subject, code)
+            about += _say_what_becomes_of(subject, code, joined[code])
         divided = _say_divided(subject, code)
         about += [] if judged and any(split.cluster == code for split in subject.moves.splits) else divided
         alternatives = tied[code][1:TIED] or _close_wordings(wordings) or list(filter(None, [others[code]]))
         other = " ".join(f"or {name}" for name in alternatives)
         title = title if called[code] or not any(called) else f"(no common name) {title}"
-        verdict = _verdicts(subject)[code] if judged else ""
         listed = _list_cluster(subject, title, code, other, ["; ".join(about)], shown, len(mine) - len(shown))
-        found.append(replace(listed, verdict=verdict))
+        found.append(replace(listed, verdict=verdicts[code]))
     return found
 
 
-def _where_else(subject: Subject, item: int) -> str:
+def _where_else(subject: Subject, item: int, *, moves: bool) -> str:
     """Return a question mark with where most draws move an item that often moves by itself, or else most people."""
     titles, places = subject.clusters.titles, subject.places
-    in_doubt = certainty_sections.are_in_doubt(subject, SELDOM_STAYS)[item]
-    gone = subject.moves.goes_singly_to(item) if in_doubt else None
+    gone = subject.moves.goes_singly_to(item) if moves else None
     if places is None or gone is not None:
         return f"? {titles[gone[0]]}" if gone is not None and gone[0] >= 0 else "?"
     place = places.iloc[item]
@@ -281,12 +287,12 @@ def _say_who_made(subject: Subject, code: int, size: int) -> str:
     return f"left alone by {exactly:,} of {who}{_companions(subject, code)}"
 
 
-def _say_what_becomes_of(subject: Subject, code: int) -> list[str]:
-    """Say how many other panels find a cluster again, or have it as one with another, or divide it."""
-    joined, found = (
-        _often_joined(subject)[code],
-        [f"found again by {percent(subject.moves.found_again[code])} of panels"],
-    )
+def _say_what_becomes_of(subject: Subject, code: int, joined: Float[np.ndarray, " clusters"]) -> list[str]:
+    """Say how many other panels find a cluster again, or have it as one with another, or divide it.
+
+    joined : share of the draws in which it is one with each other cluster.
+    """
+    found = [f"found again by {percent(subject.moves.found_again[code])} of panels"]
     if joined.max() >= OFTEN_JOINED:
         partner = int(joined.argmax())
         people = _count_joiners(subject, code, partner)

@@ -269,7 +269,14 @@ def _without(subject: Subject, names: list[Any]) -> str:
     sorts = subject.annotations
     if not isinstance(subject.estimator, SubsetFusion) or len(names) > NAMED or sorts.n_annotators > MOST:
         return ""
-    codes = subject.clusters.codes
+    told = subject.told_without
+    if tuple(names) not in told:
+        told[tuple(names)] = _say_clusters_without(subject, names)
+    return told[tuple(names)]
+
+
+def _say_clusters_without(subject: Subject, names: list[Any]) -> str:
+    sorts, codes = subject.annotations, subject.clusters.codes
     with catch_warnings():
         simplefilter("ignore")  # those of the fit have been told
         found = clone(subject.estimator).fit(cast(Groupings, sorts).leave_out(names))

@@ -185,6 +185,11 @@ class Subject(Findings):
         return None if self.panel_tables is None else panel_agreement(self.panel_tables)
 
     @cached_property
+    def told_without(self) -> dict[tuple[Any, ...], str]:
+        """What is said of the clusters without some people, by these: each is fitted once."""
+        return {}
+
+    @cached_property
     def votes_for_class(self) -> Int[np.ndarray, " items"]:
         """How many labels of each item name its class."""
         return votes_for_class(cast(Labels, self.annotations), self.clusters.index, self.clusters.codes)
